@@ -15,7 +15,6 @@ from activities.episodes import SessionWriter
 from activities.notifying import Notifier
 from perdure.agent.steps.calls import (
     QUICK_SECONDS,
-    AnnounceCall,
     Asks,
     Ended,
     ExpandCall,
@@ -26,6 +25,9 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
+from perdure.agent.steps.task_calls import (
+    AnnounceCall,
+)
 from perdure.changes import Actor, ActorKind
 from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
 from perdure.explanations import RecallSummary

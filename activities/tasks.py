@@ -14,8 +14,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.conversations import conversation_of_run, effects_behind
 from perdure.agent.prepared import InnerSkill, PrepareCall, PreparedTask, ToolShape, versions_of
-from perdure.agent.steps.calls import KeepCall, Kept, Path
+from perdure.agent.steps.calls import Path
 from perdure.agent.steps.secrecy import require_secrets
+from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.agent.turns import Conversation

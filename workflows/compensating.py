@@ -3,7 +3,10 @@
 from temporalio import workflow
 
 from perdure.agent.compensation_plan import CompensationPlan
-from perdure.agent.steps.calls import CompensateCall, Compensating
+from perdure.agent.steps.task_calls import (
+    CompensateCall,
+    Compensating,
+)
 from perdure.errors import TaskFailed
 from perdure.names import COMPENSATED, Activity
 from perdure.skills.steps import COMPENSATE

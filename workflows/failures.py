@@ -4,7 +4,13 @@ from datetime import timedelta
 from typing import TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    ChildWorkflowError,
+    FailureError,
+    is_cancelled_exception,
+)
 
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput, NotDone, TaskFailed, TenantErased, ToolFailed, VersionConflict
@@ -59,8 +65,8 @@ def is_erased(error: ActivityError) -> bool:
 
 
 def cause_of(error: FailureError) -> BaseException | None:
-    """Return what an activity failed with; a local one fails with it alone, without an ``ActivityError`` around it."""
-    return error.cause if isinstance(error, ActivityError) else error
+    """Return what an activity, or a child workflow, failed with; a local activity fails with that alone."""
+    return error.cause if isinstance(error, ActivityError | ChildWorkflowError) else error
 
 
 def is_final(error: FailureError) -> bool:

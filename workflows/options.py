@@ -11,6 +11,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from perdure.agent.prepared import ToolShape
 from perdure.agent.steps.calls import MARGIN, QUICK_SECONDS, longest_attempt
+from perdure.durations import duration_of
 from perdure.errors import VersionConflict
 from perdure.tools import Effect
 
@@ -120,6 +121,11 @@ def of_keeping() -> Options:
 def of_late_keeping() -> Options:
     """Return the options of keeping the claims of a task that ended while Redis was away."""
     return _options(20.0, HEARTBEAT, OUTAGE)
+
+
+def lasting(duration: str | None) -> timedelta | None:
+    """Return how long a duration is that a skill says; None: it says none."""
+    return duration_of(duration) if duration else None
 
 
 def of_ingest() -> Options:

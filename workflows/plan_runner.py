@@ -11,7 +11,19 @@ from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exce
 from perdure.agent.compensation_plan import MOST_COMPENSATIONS
 from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
 from perdure.agent.quick_steps import QuickSteps
-from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Resumed, StepCall, StepOutcome, Waits
+from perdure.agent.state import TaskState
+from perdure.agent.steps.calls import (
+    Asks,
+    Calls,
+    Ended,
+    Resumed,
+    StepCall,
+    StepOutcome,
+    Waits,
+)
+from perdure.agent.steps.task_calls import (
+    AnnounceCall,
+)
 from perdure.errors import TaskFailed
 from perdure.history import History
 from perdure.names import Activity
@@ -20,6 +32,7 @@ from perdure.tasks import Phase
 from perdure.tools import Effect
 from workflows import options
 from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of
+from workflows.foreign import ForeignCalls
 from workflows.pausing import Pauses
 from workflows.running_task import RunningTask
 
@@ -27,7 +40,7 @@ SUBMITS = timedelta(seconds=5)
 """How long a rollover or an end waits for submissions before it acts on them."""
 
 
-_OUTCOME = cast("type[Ended | Asks | Waits]", StepOutcome)
+_OUTCOME = cast("type[Ended | Asks | Waits | Calls]", StepOutcome)
 
 CARRIED_LIMIT = 1_800_000
 """Bytes that a rollover may carry: beyond 2 MB Temporal refuses it again and again."""
@@ -47,6 +60,7 @@ class PlanRunner:
         self._plan = plan
         self._rolls = rolls
         self._history = History(running.state.prepared.continue_after)
+        self._foreign = ForeignCalls(running, self._history)
         self._pauses = Pauses(running, plan, self._history)
         self._quick = QuickSteps()
         self._under_way = 0
@@ -109,7 +123,7 @@ class PlanRunner:
             self._running.enter(branches.phase if branches else Phase.PAUSED)
         elif not branches:
             raise TaskFailed("the plan neither acts nor asks nor finishes")
-        await branches.changed(lambda: steering.is_paused != is_paused or self._is_due_for_updates())
+        await branches.changed(lambda: steering.is_paused != is_paused or self._is_to_roll())
         if branches:
             self._running.enter(branches.phase)
 
@@ -118,6 +132,8 @@ class PlanRunner:
         self._running.do(action.branch, Phase.RUNNING)
         try:
             outcome = action.known or action.waits or await self._execute(action, size)
+            if isinstance(outcome, Calls):
+                outcome = await self._foreign.call(action, outcome)
             if isinstance(outcome, Ended | Asks):
                 # First, so that nothing comes between an effect and what undoes it.
                 self._running.state = self._running.state.undoable(outcome.compensation)
@@ -153,7 +169,7 @@ class PlanRunner:
                 self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
                 await self._ask(action.branch, outcome.question)
 
-    async def _execute(self, action: Action, size: int) -> Ended | Asks | Waits:
+    async def _execute(self, action: Action, size: int) -> Ended | Asks | Waits | Calls:
         """Run an action's activity: a quick one inside the worker, unless its turn is over or it fails there."""
         try:
             if action.is_quick and self._quick.begin(workflow.now()):
@@ -167,10 +183,10 @@ class PlanRunner:
         finally:
             self._under_way -= size
 
-    async def _execute_quickly(self, action: Action) -> Ended | Asks | Waits:
+    async def _execute_quickly(self, action: Action) -> Ended | Asks | Waits | Calls:
         # One for all tools: a worker that has not registered a local activity could not even replay what it did.
         summary = f"{action.activity} at {action.told}"
-        outcome: Ended | Asks | Waits = await workflow.execute_local_activity(
+        outcome: Ended | Asks | Waits | Calls = await workflow.execute_local_activity(
             Activity.QUICK_STEP, action.call, result_type=_OUTCOME, summary=summary, **options.of_quick()
         )
         # Its input is not in the history.
@@ -190,7 +206,7 @@ class PlanRunner:
         failed = is_of_tool(error, counts_not_done=action.call.step.retry is not None)
         return replace(action, call=action.call.changed(tried=1, failed=int(failed)))
 
-    async def _execute_remotely(self, action: Action, size: int) -> Ended | Asks | Waits:
+    async def _execute_remotely(self, action: Action, size: int) -> Ended | Asks | Waits | Calls:
         prepared = self._running.state.prepared
         how = options.of_step(prepared.heartbeat)
         if action.tool:
@@ -311,21 +327,26 @@ class PlanRunner:
         received = (self._running.received, self._running.received_bytes)
         return self._rolls and self._history.is_due_after(*received)
 
-    def _is_due_for_updates(self) -> bool:
-        """Return whether it is even if no branch has changed, as some updates change none."""
-        return self._running.received > 0 and self._can_roll() and self._is_due
+    def _is_to_roll(self) -> bool:
+        """Return whether it can be done now, also where no branch's work has ended: one may only wait from now on."""
+        return self._can_roll() and self._is_due
 
     def _can_roll(self) -> bool:
         """Whether nothing but questions and waits is under way: these travel, with the branches that wait."""
         untaken = self._running.questions.has_untaken or self._running.events.has_untaken
         return self._running.branches.can_roll and not untaken
 
+    @property
+    def _carried(self) -> TaskState | None:
+        whole = self._running.whole
+        return self._foreign.freed(whole) if whole else None
+
     async def _roll(self) -> None:
         """Continue as new, unless an answer or an event comes first. The next run sends what was not accepted."""
         await self._running.outbox.settle(SUBMITS)
         await workflow.wait_condition(workflow.all_handlers_finished)
         if self._can_roll():
-            carried = self._running.task.changed(inputs={}, carried=self._running.whole)
+            carried = self._running.task.changed(inputs={}, carried=self._carried)
             if (size := len(carried.model_dump_json().encode())) > CARRIED_LIMIT:
                 raise TaskFailed(
                     f"the results of its steps have {size:,} bytes, and at most {CARRIED_LIMIT:,} can be carried on "

@@ -13,6 +13,7 @@ from perdure.events import TakenEvent, require_small
 from perdure.model import Instant
 from perdure.questions import Question, TakenAnswer, typed
 from perdure.skills.cases import SkillCase
+from perdure.skills.foreign import ForeignStep
 from perdure.skills.shape import Skill
 from perdure.skills.steps import COMPENSATE, PromptStep, RecallStep, RememberStep, SkillStep, Step, ToolStep
 from perdure.skills.templates import OnFailure
@@ -213,18 +214,18 @@ def _check_steps(skill: Skill, case: SkillCase, inner: Mapping[str, Skill]) -> N
 
 def _returns(step: Step) -> bool:
     """Return whether a case can say what a step returns."""
-    return isinstance(step, ToolStep | PromptStep | RecallStep | SkillStep)
+    return isinstance(step, ToolStep | PromptStep | RecallStep | SkillStep | ForeignStep)
 
 
 def _fails(step: Step) -> bool:
     """Return whether a case can say that a step fails."""
-    return isinstance(step, ToolStep | PromptStep | SkillStep)
+    return isinstance(step, ToolStep | PromptStep | SkillStep | ForeignStep)
 
 
 def _asks(step: Step) -> bool:
     """Return whether a step may ask a person."""
     match step:
-        case ToolStep():
+        case ToolStep() | ForeignStep():
             return True
         case PromptStep() | RememberStep():
             return step.on_failure is OnFailure.ASK

@@ -1,6 +1,6 @@
 """The outcomes of a skill's steps where a case says what is returned and what fails. Calls no tool, model or store."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -25,6 +25,8 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.entering import entering, leaving
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, remembering, runs
 from perdure.agent.steps.expecting import expecting, taken
+from perdure.agent.steps.foreign_calls import ForeignCall
+from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Unknown
 from perdure.agent.steps.named import named
 from perdure.agent.steps.nested import EnterCall, LeaveCall
@@ -37,6 +39,7 @@ from perdure.documents import kind_of, nearest
 from perdure.errors import ExpectationFailed, ToolFailed
 from perdure.expressions.evaluation import evaluate, written
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
+from perdure.skills.foreign import ActivityStep
 from perdure.skills.steps import COMPENSATE
 from perdure.tasks import StepStatus
 from perdure.toolbox import Toolbox
@@ -84,30 +87,38 @@ class GivenSteps:
         """Return the outcome of an action; raises what its step fails with, or NotGiven."""
         match action.call:
             case StepCall() as call:
-                outcome = self._tool(call)
+                outcome: Awaitable[Ended | Asks | Waits] = self._tool(call)
             case PromptCall() as call:
                 outcome = self.evaluator.prompt(call, lambda _: self._reply(call))
             case RecallCall() as call:
                 outcome = self._recall(call)
             case RememberCall() as call:
                 outcome = self.evaluator.remember(call)
-            case LetCall() as call:
-                outcome = named(call, self._values)
-            case WaitCall() as call:
-                outcome = waiting(call, self._values)
-            case ExpectCall() as call:
-                outcome = expecting(call, self._values)
-            case TakeCall() as call:
-                outcome = taken(call, self._values)
+            case ForeignCall() as call:
+                outcome = self._foreign(call)
             case EnterCall() as call:
                 outcome = self._entered(call)
+            case _:
+                outcome = self._computed(action)
+        return await outcome
+
+    async def _computed(self, action: Action) -> Ended | Asks | Waits:
+        """Return the outcome of an action that is the same in a task."""
+        match action.call:
+            case LetCall() as call:
+                return await named(call, self._values)
+            case WaitCall() as call:
+                return await waiting(call, self._values)
+            case ExpectCall() as call:
+                return await expecting(call, self._values)
+            case TakeCall() as call:
+                return await taken(call, self._values)
             case LeaveCall() as call:
-                outcome = leaving(call, self._values)
+                return await leaving(call, self._values)
             case ExpandCall() as call:
-                outcome = self.evaluator.expand(call)
+                return await self.evaluator.expand(call)
             case _:
                 raise ValueError(f"{action.activity} is no step")
-        return await outcome
 
     async def _tool(self, call: StepCall) -> Ended | Asks:
         step, so_far = call.step, so_far_of(call)
@@ -151,6 +162,32 @@ class GivenSteps:
         if step_of(call.path) != COMPENSATE or self._given.stands_for(call.path):
             given = self._given.result(call.path, "what it returns")[1]
         return await self.evaluator.acted(call, names, tool.jsonable(given), about, so_far)
+
+    async def _foreign(self, call: ForeignCall) -> Ended | Asks:
+        """Return what a call of an activity or a workflow of others gives back, as the case says."""
+        step, so_far = call.step, so_far_of(call)
+        if is_declined(so_far):
+            return SKIPPED
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        if not runs(step.when, names, call.path):
+            return SKIPPED
+        args = [evaluate(value, names, f"{call.path}.args[{place}]") for place, value in enumerate(step.args)]
+        arguments: dict[str, JsonValue] = {"queue": step.queue, "args": args}
+        about = Subject(tool=step.called, arguments=shortened(arguments), idempotency_key="")
+        if step.approve is not None and so_far.approved is None and so_far.verdict is None:
+            text = written(evaluate(step.approve, names, f"{call.path}.approve"))
+            return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
+        if so_far.verdict is not None and so_far.verdict.happened:
+            return await concluded(self.evaluator, call, names, None, ())
+        self.called.append({"step": call.path, "tool": step.called, "arguments": arguments})
+        if failure := self._given.failure(call.path):
+            if isinstance(step, ActivityStep) and step.effect.is_once and step.retry not in (0, 1):
+                unknown = Unknown(claim=_CLAIM, deadline=None, at=None)
+                asked = Reached(asked=QuestionKind.UNKNOWN_EFFECT, claim=_CLAIM)
+                return question_of(call, unknown_effect(step.called, unknown), about, choice_of(EffectFate), asked)
+            raise ToolFailed(step.called, "Failure", failure)
+        output = self._given.result(call.path, "what it gives back")[1]
+        return await concluded(self.evaluator, call, names, output, ())
 
     async def _entered(self, call: EnterCall) -> Ended:
         """Go into the skill that a step runs, unless the case says what comes of it."""

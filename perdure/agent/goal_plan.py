@@ -13,7 +13,15 @@ from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
-from perdure.agent.steps.calls import Ended, EvaluateCall, RecallCall, Scope, Value
+from perdure.agent.steps.calls import (
+    Ended,
+    RecallCall,
+    Scope,
+    Value,
+)
+from perdure.agent.steps.task_calls import (
+    EvaluateCall,
+)
 from perdure.agent.tool_specs import MemoryTool
 from perdure.agent.turns import (
     RESULT_SHOWN,

@@ -28,11 +28,13 @@ from perdure.agent.steps.calls import (
     WaitCall,
     Waits,
 )
+from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.nested import EnterCall, LeaveCall, known_end
 from perdure.durations import is_duration, moment_of
 from perdure.events import TakenEvent
 from perdure.model import DEEPEST_VALUE, Instant, depth
 from perdure.names import Activity
+from perdure.skills.foreign import ForeignStep
 from perdure.skills.inputs import Accepting
 from perdure.skills.steps import (
     EventStep,
@@ -87,13 +89,11 @@ class SkillActions:
         of = self._context(cursors, at, now, scope)
         match step:
             case LetStep():
-                call = LetCall.model_validate(of)
-                how: dict[str, Any] = {"is_step": False, "activity": Activity.LET_STEP, "call": call}
-                if is_literal(step, call.inline_limit):
-                    parts = {name: Value(inline=value) for name, value in step.let.items()}
-                    how = {"is_step": False, "known": Ended(result=Result(status=StepStatus.DONE, parts=parts))}
+                how: dict[str, Any] = _naming(step, of)
             case ToolStep():
                 how = self._calling(state, branch, step, of)
+            case ForeignStep():
+                how = self._calling_others(state, branch, step, of)
             case SkillStep():
                 how = self._entering(step, of)
             case WaitStep():
@@ -123,6 +123,17 @@ class SkillActions:
         call = StepCall.model_validate(of)
         return {"activity": step.tool, "call": call, "tool": shape, "critical": step.critical}
 
+    def _calling_others(self, state: TaskState, branch: str, step: ForeignStep, of: dict[str, Any]) -> dict[str, Any]:
+        """Return the action that works out a call of an activity or a workflow of others."""
+        prepared, here = self._prepared, state.branches[branch]
+        of |= {"resumed": here.resumed, "acting": acting_of(self._task, prepared, state)}
+        if step.declared.is_once:
+            earlier = state.earlier or (state.started_at if here.again else None)
+            of |= {"binding": prepared.binding, "earlier": earlier}
+        summary = f"{of['path']}: {step.called}"
+        call = ForeignCall.model_validate(of)
+        return {"activity": Activity.BEGIN_CALL, "call": call, "critical": step.critical, "summary": summary}
+
     def _context(self, cursors: Mapping[str, Cursor], at: Here, now: Instant, scope: Scope) -> dict[str, Any]:
         of = context_of(self._task, self._prepared, at.path, now, scope) | {"step": at.step}
         if sum(cursor.inline for cursor in cursors.values()) > CARRIED_INLINE:
@@ -146,6 +157,15 @@ class SkillActions:
         if (known := known_end(call)) is not None:
             return Action(known=known, **how)
         return Action(activity=Activity.LEAVE_SKILL, call=call, summary=f"{at.path}: its output", **how)
+
+
+def _naming(step: LetStep, of: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the action that works out what is named; a literal needs no activity."""
+    call = LetCall.model_validate(of)
+    if not is_literal(step, call.inline_limit):
+        return {"is_step": False, "activity": Activity.LET_STEP, "call": call}
+    parts = {name: Value(inline=value) for name, value in step.let.items()}
+    return {"is_step": False, "known": Ended(result=Result(status=StepStatus.DONE, parts=parts))}
 
 
 def is_literal(step: LetStep, limit: int) -> bool:

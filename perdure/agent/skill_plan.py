@@ -11,9 +11,11 @@ from perdure.agent.skill_actions import SkillActions
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.steps.calls import (
     Ended,
-    EvaluateCall,
     Result,
     Value,
+)
+from perdure.agent.steps.task_calls import (
+    EvaluateCall,
 )
 from perdure.identity import idempotency_key
 from perdure.model import Instant
@@ -27,6 +29,7 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
+from perdure.skills.foreign import ForeignStep
 from perdure.skills.steps import (
     PromptStep,
     RememberStep,
@@ -166,7 +169,7 @@ def _on_failure(at: Here) -> OnFailure:
     match at.step:
         case SkillStep() if at.leaves:
             return OnFailure.FAIL
-        case ToolStep() | PromptStep() | RememberStep() | SkillStep() as step:
+        case ToolStep() | PromptStep() | RememberStep() | SkillStep() | ForeignStep() as step:
             return step.on_failure
         case _:
             return OnFailure.FAIL

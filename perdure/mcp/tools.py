@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel, JsonValue, SecretStr
 
 from perdure.errors import InvalidArguments, InvalidInput
-from perdure.mcp.connection import ServerConnection, Refused
+from perdure.mcp.connection import Refused, ServerConnection
 from perdure.mcp.schemas import ArgumentSchema
 from perdure.secrets.annotation import SecretParameter
 from perdure.signatures import ToolCall

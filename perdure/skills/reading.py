@@ -7,6 +7,7 @@ from perdure.errors import InvalidSkill
 from perdure.expressions.syntax import RESERVED
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.registry.prompts import read_use
+from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.shape import lane_path
 from perdure.skills.steps import (
     EventStep,
@@ -30,6 +31,7 @@ from perdure.skills.templates import (
     RecallTemplate,
     RecordTemplate,
 )
+from perdure.tools import Effect
 
 DEPTH = 3
 """How deep blocks may be nested."""
@@ -59,7 +61,7 @@ def _step(value: object, path: str, depth: int) -> Step:
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
     if "tool" not in data and not data.keys().isdisjoint(_ACTIONS):
-        for name in data.keys() & _OF_TOOLS:
+        for name in data.keys() & (_OF_TOOLS - (_ALSO_OF_FOREIGN if data.keys() & {"activity", "workflow"} else set())):
             fix = "write it in a step with tool: name"
             raise InvalidSkill(f"{path}.{name}", "belongs to a step that calls a tool", fix=fix)
     if "for_each" in data:
@@ -124,6 +126,21 @@ def _wait(data: dict[str, Any], path: str) -> Step:
     return validated(EventStep, {**data, "wait": wait}, path, InvalidSkill)
 
 
+def _activity(data: dict[str, Any], path: str) -> Step:
+    return validated(ActivityStep, {**data, **_remember(data, path), **_effect(data, path)}, path, InvalidSkill)
+
+
+def _workflow(data: dict[str, Any], path: str) -> Step:
+    return validated(WorkflowStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+
+
+def _effect(data: dict[str, Any], path: str) -> dict[str, Any]:
+    if "effect" in data and (data["effect"] not in tuple(Effect)):
+        fix = nearest(str(data["effect"]), [one.value for one in Effect])
+        raise InvalidSkill(f"{path}.effect", f"{data['effect']!r} is no effect", fix=fix)
+    return {}
+
+
 def _skill(data: dict[str, Any], path: str) -> Step:
     if data.get("on_failure") == OnFailure.ASK:
         problem = "cannot be ask in a step that runs a skill"
@@ -137,6 +154,8 @@ _KINDS = {
     "recall": _recall,
     "wait": _wait,
     "skill": _skill,
+    "activity": _activity,
+    "workflow": _workflow,
     "remember": _remembers,
     "let": _let,
 }
@@ -145,6 +164,8 @@ step may remember in addition to its action, or is refused because it cannot."""
 
 _ACTIONS = (*_KINDS, "for_each", "parallel")
 """The keys of which a step has exactly one, which says what it does."""
+
+_ALSO_OF_FOREIGN = frozenset({"retry", "timeout"})
 
 _OF_TOOLS = frozenset({"retry", "timeout", "compensate"})
 """What only a call of a tool has."""

@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 
 from perdure.identity import digest
 from perdure.registry.judge import OptionalJudge
+from perdure.skills.foreign import ForeignStep
 from perdure.skills.header import DESCRIBING, GOING, SkillHeader, is_none
 from perdure.skills.steps import (
     ForEach,
@@ -132,7 +133,7 @@ def _of_memory(step: Step) -> tuple[RecallTemplate | RecordTemplate | MemoryTemp
     match step:
         case RecallStep(recall=recall):
             return (recall,)
-        case ToolStep() | PromptStep() | RememberStep() | SkillStep():
+        case ToolStep() | PromptStep() | RememberStep() | SkillStep() | ForeignStep():
             return step.remember
         case _:
             return ()

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from perdure.model import Name, Passed
 from perdure.questions import AnswerSpec
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptUse
+from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.header import is_none
 from perdure.skills.templates import (
     CompensateTemplate,
@@ -178,7 +179,18 @@ class Parallel(Passed):
 
 
 Step = Annotated[
-    ToolStep | PromptStep | RecallStep | RememberStep | LetStep | WaitStep | EventStep | SkillStep | ForEach | Parallel,
+    ToolStep
+    | PromptStep
+    | RecallStep
+    | RememberStep
+    | LetStep
+    | WaitStep
+    | EventStep
+    | SkillStep
+    | ActivityStep
+    | WorkflowStep
+    | ForEach
+    | Parallel,
     Field(discriminator="kind"),
 ]
 """Anything that a skill can do."""
@@ -201,6 +213,10 @@ def templates_of(step: Step) -> dict[str, JsonValue]:
         "element",
         "tool",
         "skill",
+        "activity",
+        "workflow",
+        "queue",
+        "effect",
         "answer",
         "model",
         "output",

@@ -11,6 +11,7 @@ from perdure import TaskResult
 from perdure.history import EVENTS
 from tests.conftest import Servers
 from tests.support.processes import processes
+from tests.support.strangers import strangers
 from tests.support.waiting import until_true
 
 KILLS = 12
@@ -157,3 +158,38 @@ async def test_effects_are_undone_once_though_workers_are_killed_meanwhile(serve
     result = TaskResult.model_validate(getattr(caught.value.cause, "details")[0])  # noqa: B009
     assert result.compensated == tuple(f"number[{number}].write" for number in reversed(range(20)))
     assert ledger.read_text().splitlines() == [*numbers, *(f"not {number}" for number in reversed(numbers))]
+
+
+FOREIGN = """
+inputs: {{ledger: string}}
+steps:
+  - for_each: "${{[{numbers}]}}"
+    as: number
+    at_once: 3
+    steps:
+      - {{id: charge, activity: Charge, queue: {queue}, args: ["${{inputs.ledger}}", {{cents: "${{number}}"}}]}}
+      - {{id: ship, workflow: Ship, queue: {queue}, args: ["${{inputs.ledger}}", "${{string(number)}}"]}}
+"""
+
+
+async def test_activities_and_workflows_of_others_survive_kills_of_our_workers(
+    servers: Servers, tmp_path: Path
+) -> None:
+    ledger, queue, numbers = tmp_path / "ledger", f"strangers-{tmp_path.name}", range(12)
+
+    def written() -> int:
+        return len(ledger.read_text().splitlines()) if ledger.exists() else 0
+
+    async with strangers(servers.temporal, queue), processes(servers, tmp_path, continue_after=60) as (workers, bench):
+        text = FOREIGN.format(numbers=", ".join(map(str, numbers)), queue=queue)
+        handle = await bench.start(bench.task(bench.skill(text), inputs={"ledger": str(ledger)}))
+        for lines in (8, 20):
+            worker = await workers.start()
+            await until_true(lambda lines=lines: written() >= lines)
+            worker.kill()
+            await worker.wait()
+        assert written() < 3 * len(numbers), "it was killed in the middle each time"
+        await workers.start()
+        assert (await handle.result()).done == 2 * len(numbers)
+    each = [f"{word} {number}" for number in numbers for word in ("charged", "packed", "shipped")]
+    assert sorted(ledger.read_text().splitlines()) == sorted(each)

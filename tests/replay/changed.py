@@ -7,7 +7,7 @@ from temporalio import workflow
 from activities.accesses import Flushed
 from activities.forgetting import ForgetCall
 from perdure.agent.state import TaskRun
-from perdure.agent.steps.calls import CreditCall, KeepCall, Kept
+from perdure.agent.steps.task_calls import CreditCall, KeepCall, Kept
 from perdure.asking import PersonAnswer, PersonQuestion
 from perdure.changes import Actor
 from perdure.erasures import ErasureReceipt

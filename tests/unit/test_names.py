@@ -13,6 +13,7 @@ from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
 from activities.evaluating import EvaluationActivities
+from activities.foreign import ForeignActivities
 from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
@@ -56,6 +57,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             PromptActivities,
             ValueActivities,
             CompensatingActivities,
+            ForeignActivities,
             ReasoningActivities,
             ReconcilingActivities,
             PromotionActivities,

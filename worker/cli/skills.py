@@ -14,6 +14,7 @@ from perdure.policies.decision import SHORT
 from perdure.registry.folders import text_of
 from perdure.settings import Settings
 from perdure.skills.cases import SkillCase, read_cases
+from perdure.skills.foreign import ForeignStep
 from perdure.skills.header import SkillHeader
 from perdure.skills.linking import LinkedSkill
 from perdure.skills.shape import Skill
@@ -99,7 +100,10 @@ def _shown(skill: Skill, version: str, place: Path) -> Iterator[str]:
     for path, step, _ in skill.walk():
         told = _told(path, step)
         yield " ".join(
-            (f"{path} {told['id']}: {told['kind']}", *(told[name] for name in ("tool", "skill") if name in told))
+            (
+                f"{path} {told['id']}: {told['kind']}",
+                *(told[name] for name in ("tool", "skill", "called") if name in told),
+            )
         )
     for example in skill.examples:
         inputs = json.dumps(example.inputs, ensure_ascii=False)
@@ -128,6 +132,8 @@ def _told(path: str, step: Step) -> dict[str, str]:
             return {**told, "tool": tool}
         case SkillStep(skill=skill):
             return {**told, "skill": skill}
+        case ForeignStep():
+            return {**told, "called": step.called, "queue": step.queue}
         case _:
             return told
 

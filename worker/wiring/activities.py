@@ -13,6 +13,7 @@ from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
 from activities.evaluating import EvaluationActivities
+from activities.foreign import ForeignActivities
 from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
@@ -28,6 +29,7 @@ from activities.submitting import Submitter
 from activities.tasks import TaskActivities
 from activities.updating import UpdatingActivities
 from activities.values import ValueActivities
+from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.limiting import Limiter
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
@@ -54,6 +56,9 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         enforcer=services.enforcer,
         limiter=Limiter(Places(services.redis)),
         secrets=services.secrets,
+    )
+    foreign = ForeignSteps(
+        services.claims, values, services.whole.redis_since, services.whole.claimed, enforcer=services.enforcer
     )
     notifier = Notifier(client=client, task_queue=settings.task_queue, webhook=_webhook(settings))
     steps = StepActivities(services.toolbox, runner, services.session, notifier, attempts=settings.tool_attempts)
@@ -86,6 +91,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             continue_after=settings.continue_after,
         ),
         CompensatingActivities(services.bindings),
+        ForeignActivities(foreign, client, services.session),
         ValueActivities(values, services.session),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),

@@ -12,10 +12,9 @@ from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
-from perdure.registry.judge import Judge
 from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import Evaluation, MemoryMode, StepStatus, TaskBinding
+from perdure.tasks import MemoryMode, StepStatus, TaskBinding
 
 INLINE_LIMIT = 4_096
 """Bytes up to which a value travels in the history itself; a larger one is kept by its digest."""
@@ -236,20 +235,25 @@ class Waits(Passed):
     """The output where no event comes; None: the step fails then."""
 
 
-StepOutcome = Annotated[Ended | Asks | Waits, Field(discriminator="kind")]
+class Calls(Passed):
+    """The outcome of a step that calls an activity or a workflow of others, once its arguments are known."""
+
+    kind: Literal["calls"] = "calls"
+    args: tuple[JsonValue, ...] = ()
+    owner: str = ""
+    """Who has the claim; empty: it needs none."""
+    arguments: str = ""
+    """The digest of what is called."""
+    shown: str = ""
+    """What a person reads of the arguments."""
+    runs: bool = False
+    """Whether the workflow to be called was started before."""
+    warnings: tuple[str, ...] = ()
+    """The soft policies that spoke about it."""
+
+
+StepOutcome = Annotated[Ended | Asks | Waits | Calls, Field(discriminator="kind")]
 """What the activity of a step returns."""
-
-
-class AnnounceCall(Passed):
-    """The input of the activity that writes into a session what its task asks, or what a person answered."""
-
-    tenant: str
-    epoch: int | None = None
-    session: str
-    memory: MemoryMode
-    question: Question
-    answer: TakenAnswer | None = None
-    """None: the question is about to be put."""
 
 
 class RecallTerms(Passed):
@@ -281,66 +285,3 @@ class ExpandCall(Passed):
     for_each: JsonValue
     when: str | None
     scope: Scope
-
-
-class EvaluateCall(Passed):
-    """The input of the activity that ends a task."""
-
-    tenant: str
-    task_id: str
-    output: JsonValue = None
-    expect: str | None = None
-    judge: Judge | None = None
-    scope: Scope
-
-
-class Evaluated(Passed):
-    """A task's output and whether it is what the skill promises."""
-
-    output: JsonValue
-    evaluation: Evaluation | None
-    tokens: int = 0
-    """Tokens that a model read and wrote to judge the output."""
-
-
-class KeepCall(Passed):
-    """The input of the activity that keeps a task's claims."""
-
-    tenant: str
-    epoch: int | None = None
-    task_id: str
-    binding: TaskBinding | None = None
-    """What the task's id stands for from now on, if it is not bound yet: once the task has completed."""
-    patient: bool = False
-    """Whether to try again until Redis answers."""
-
-
-class Kept(Passed):
-    """What became of a task's claims."""
-
-    answered: bool
-    """Whether Redis could be asked."""
-    unknown: tuple[str, ...] = ()
-    """The steps of which nobody knows whether their effect happened."""
-
-
-class CompensateCall(Passed):
-    """The input of the activity that notes that a task's effects are undone from now on."""
-
-    tenant: str
-    epoch: int | None = None
-    task_id: str
-
-
-class Compensating(Passed):
-    """That it is noted."""
-
-
-class CreditCall(Passed):
-    """The input of the workflow and the activity that credit memories with how a task ended."""
-
-    tenant: str
-    task_id: str
-    task: str
-    """What the task is called in its memories' trials: the same however often it runs."""
-    succeeded: bool

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import JsonValue
 
-from perdure.agent.steps.calls import Asks, StepCall
+from perdure.agent.steps.calls import Asks, StepCall, StepContext
+from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Stopped
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.reached import QUESTION_LIMIT, Reached, question_of
@@ -17,7 +18,7 @@ from perdure.policies.library import PolicyLibrary
 from perdure.policies.ruling import Ruling, ruling_of
 from perdure.policies.shape import Outcome, PolicySet
 from perdure.questions import Approval, QuestionKind, Subject, TakenAnswer, choice_of
-from perdure.tools import Tool
+from perdure.tools import Effect
 
 
 class RulingLog(Protocol):
@@ -46,9 +47,10 @@ class Enforcer:
 
     def gate(
         self,
-        call: StepCall,
+        call: StepCall | ForeignCall,
         attempt: Attempt,
-        tool: Tool[..., Any],
+        called: str,
+        effect: Effect,
         *,
         arguments: Mapping[str, JsonValue],
         digest: str,
@@ -59,14 +61,15 @@ class Enforcer:
         Args:
             call: The step.
             attempt: The attempt at it.
-            tool: Its tool.
+            called: What it calls: a tool, or an activity or workflow of others.
+            effect: What calling that twice would do.
             arguments: What the tool is called with.
             digest: The digest of tool and arguments.
             so_far: What a person has permitted.
         """
         acting = call.acting
         facts = CallFacts(
-            tool=tool.name,
+            tool=called,
             arguments=dict(arguments),
             user=acting.user,
             agent=acting.agent,
@@ -75,7 +78,7 @@ class Enforcer:
                 "skill": acting.skill,
                 "step": call.path,
                 "date": acting.date.isoformat(),
-                "effect": tool.effect.value,
+                "effect": effect.value,
                 "memory": call.memory.value,
                 "done": acting.done,
             },
@@ -99,12 +102,14 @@ class Enforcer:
         # Files are read, and conditions hold the interpreter up for some milliseconds each: heartbeats go on meanwhile.
         return await asyncio.to_thread(work) if self._library.folders else work()
 
-    async def declined(self, call: StepCall, attempt: Attempt, so_far: Reached) -> None:
+    async def declined(self, call: StepCall | ForeignCall, attempt: Attempt, so_far: Reached) -> None:
         """Write down that a person did not permit what policies asked about."""
         if so_far.ruling is not None and call.resumed is not None:
             await self.write(call, attempt, so_far.ruling.changed(answer=Approval.NO), call.resumed.answer)
 
-    async def write(self, call: StepCall, attempt: Attempt, ruling: Ruling, answer: TakenAnswer | None = None) -> None:
+    async def write(
+        self, call: StepCall | ForeignCall, attempt: Attempt, ruling: Ruling, answer: TakenAnswer | None = None
+    ) -> None:
         """Write a decision down: by the agent, or by the person who answered."""
         by = Actor(kind=ActorKind.PERSON, id=answer.by) if answer else Actor(kind=ActorKind.AGENT, id=attempt.run)
         await self._log.ruled(call.tenant, ruling, operation=f"policies:{attempt.owner}", by=by)
@@ -114,7 +119,14 @@ class PolicyGate:
     """What policies say of one call, in one attempt at it."""
 
     def __init__(
-        self, enforcer: Enforcer, call: StepCall, attempt: Attempt, facts: CallFacts, *, digest: str, so_far: Reached
+        self,
+        enforcer: Enforcer,
+        call: StepCall | ForeignCall,
+        attempt: Attempt,
+        facts: CallFacts,
+        *,
+        digest: str,
+        so_far: Reached,
     ) -> None:
         self._enforcer = enforcer
         self._call = call
@@ -172,7 +184,7 @@ class PolicyGate:
                 return True
 
 
-def permission(call: StepCall, about: Subject, so_far: Reached, stopped: Stopped) -> Asks:
+def permission(call: StepContext, about: Subject, so_far: Reached, stopped: Stopped) -> Asks:
     """Return the question whether a call may be made that policies stopped.
 
     Raises:

@@ -11,8 +11,6 @@ from perdure.agent.steps.calls import (
     Asks,
     Compensation,
     Ended,
-    EvaluateCall,
-    Evaluated,
     ExpandCall,
     PromptCall,
     RecallCall,
@@ -28,6 +26,10 @@ from perdure.agent.steps.judging import Judged, judge_request
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, question_of
 from perdure.agent.steps.recalling import terms_of
+from perdure.agent.steps.task_calls import (
+    EvaluateCall,
+    Evaluated,
+)
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
 from perdure.errors import (
@@ -42,6 +44,7 @@ from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import json_size
 from perdure.questions import AnswerSpec, QuestionKind, Subject
 from perdure.registry.prompts import rendered
+from perdure.skills.foreign import ForeignStep
 from perdure.skills.steps import COMPENSATE, PromptStep, RememberStep, SkillStep, ToolStep
 from perdure.tasks import Evaluation, Judgement, StepStatus
 
@@ -249,7 +252,9 @@ def failed_after(compensation: Compensation, problem: str) -> Ended:
 
 
 def remembering(
-    call: StepContext, step: ToolStep | PromptStep | RememberStep | SkillStep, names: Mapping[str, JsonValue]
+    call: StepContext,
+    step: ToolStep | PromptStep | RememberStep | SkillStep | ForeignStep,
+    names: Mapping[str, JsonValue],
 ) -> Ended:
     """Return the outcome of a step that is done, with what it remembers.
 

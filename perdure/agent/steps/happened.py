@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.agent.steps.awaited import TakeCall
-from perdure.agent.steps.calls import AnnounceCall, Ended, StepCall
+from perdure.agent.steps.calls import Ended, StepCall
+from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.changes import ActorKind
 from perdure.entries import Lane
 from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance

@@ -1,6 +1,7 @@
 """How far a step came before it asked a person: it travels with the question, and comes back with the answer. Pure."""
 
 from perdure.agent.steps.calls import Asks, StepCall, StepContext, Value
+from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Unknown, Verdict
 from perdure.model import Passed
 from perdure.policies.ruling import Ruling
@@ -38,7 +39,7 @@ class Reached(Passed):
     """The soft policies that spoke before the tool was called."""
 
 
-def so_far_of(call: StepCall) -> Reached:
+def so_far_of(call: StepCall | ForeignCall) -> Reached:
     """Return how far the step came before it asked, with what the answer changes."""
     if call.resumed is None:
         return Reached()

@@ -106,7 +106,7 @@ class StepRunner(StepEvaluator):
         if so_far.approved is None and (asks := await self._unapproved(call, names, effect, attempt.owner, about)):
             return asks
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
-        gate = self._enforcer.gate(call, attempt, tool, **how)
+        gate = self._enforcer.gate(call, attempt, tool.name, tool.effect, **how)
         async with self._limiter.within(tool, call, attempt) as admission:
             acted = await self._tried(
                 tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict

@@ -11,6 +11,7 @@ from perdure.durations import duration_of
 from perdure.errors import InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
 from perdure.registry.judge import criterion_of
+from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.inputs import filled_inputs, is_of, require_checks, wanted
 from perdure.skills.linking import LinkedSkill, within
 from perdure.skills.shape import Skill, lane_path
@@ -37,6 +38,8 @@ _PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
     PromptStep: frozenset({"output", "status", "problem"}),
     SkillStep: frozenset({"output", "status", "problem"}),
+    ActivityStep: frozenset({"output", "status", "problem"}),
+    WorkflowStep: frozenset({"output", "status", "problem"}),
     WaitStep: frozenset({"status"}),
     EventStep: frozenset({"output", "status"}),
     ForEach: _COUNTS,
@@ -62,6 +65,8 @@ _OWN: dict[type[object], dict[str, tuple[str, ...]]] = {
     },
     PromptStep: {"expect": ("output",), "remember": ("output",)},
     SkillStep: {"remember": ("output",)},
+    ActivityStep: {"expect": ("output",), "remember": ("output",)},
+    WorkflowStep: {"expect": ("output",), "remember": ("output",)},
 }
 """Which fields of a step know its own result."""
 

@@ -10,7 +10,9 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 
 from perdure import Actor, ActorKind, AgentTask
-from perdure.agent.steps.calls import CreditCall
+from perdure.agent.steps.task_calls import (
+    CreditCall,
+)
 from perdure.entries import Memory
 from perdure.errors import StoreUnavailable
 from perdure.memory.writing.checking import read_batch

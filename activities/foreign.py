@@ -1,0 +1,84 @@
+"""Steps that call activities and workflows of others: what surrounds the call, which is made by the task's workflow."""
+
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import RawValue
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.episodes import SessionWriter
+from activities.steps import this_attempt
+from perdure.agent.steps.calls import Asks, Calls, Ended
+from perdure.agent.steps.foreign import ForeignSteps
+from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
+from perdure.errors import WorkflowFailed
+from perdure.names import Activity
+from perdure.temporal.errors import of_call
+from perdure.temporal.failures import still_running
+from perdure.temporal.raw import NotJson, json_of
+
+_AGAIN_AFTER = timedelta(seconds=5)
+"""How long until it is looked again whether a workflow has ended: a choice between calls and waiting."""
+
+
+class ForeignActivities:
+    """Works out calls, and takes up what they give back.
+
+    Args:
+        steps: What a call is, and what becomes of it.
+        client: Knows the workflows that were started.
+        session: Records what a step has learned.
+    """
+
+    def __init__(self, steps: ForeignSteps, client: Client, session: SessionWriter) -> None:
+        self._steps = steps
+        self._client = client
+        self._session = session
+
+    @activity.defn(name=Activity.BEGIN_CALL)
+    async def begin_call(self, call: ForeignCall) -> Calls | Ended | Asks:
+        """Return what is to be called; the outcome of a call that was made in an earlier run; or a question."""
+        owner = f"{activity.info().workflow_run_id}/{call.path}"
+        outcome = await self._steps.begin(call, this_attempt(), owner, self._is_known)
+        if isinstance(outcome, Ended):
+            await self._session.remembered(call, outcome)
+        return outcome
+
+    @activity.defn(name=Activity.END_CALL)
+    async def end_call(self, call: EndCall) -> Ended | Asks:
+        """Return the outcome of a step whose call has ended."""
+        outcome = await self._steps.end(call)
+        if isinstance(outcome, Ended):
+            await self._session.remembered(call, outcome)
+        return outcome
+
+    @activity.defn(name=Activity.AWAIT_WORKFLOW)
+    async def await_workflow(self, call: AwaitCall) -> Awaited:
+        """Return what a workflow gave back.
+
+        Raises:
+            WorkflowFailed: It did not complete, or gave back what is not JSON.
+            ApplicationError: It is still running.
+        """
+        handle = self._client.get_workflow_handle(call.workflow_id, result_type=RawValue)
+        try:
+            if (await handle.describe()).status is WorkflowExecutionStatus.RUNNING:
+                raise still_running(call.workflow_id, again_after=_AGAIN_AFTER)
+            return Awaited(output=json_of(await handle.result()))
+        except NotJson as problem:
+            raise WorkflowFailed(f"the workflow {call.workflow_id} {problem}") from None
+        except WorkflowFailureError as problem:
+            cause = problem.cause
+            raise WorkflowFailed(f"the workflow {call.workflow_id} failed: {type(cause).__name__}: {cause}") from None
+        except RPCError as error:
+            raise of_call(error) from error
+
+    async def _is_known(self, workflow_id: str) -> bool:
+        try:
+            await self._client.get_workflow_handle(workflow_id).describe()
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise of_call(error) from error
+        return True

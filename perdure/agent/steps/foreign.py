@@ -1,0 +1,216 @@
+"""Steps that call activities and workflows of others: what is called, under which claim, and what comes of it.
+
+The call itself is made by the task's workflow. It is claimed before, and its result stored after it; a claim without a
+result is that of a call of which nobody knows whether it happened.
+"""
+
+import datetime
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from perdure.agent.steps.calls import Asks, Calls, Ended, Result
+from perdure.agent.steps.enforcing import Enforcer, permission
+from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
+from perdure.agent.steps.foreign_calls import EndCall, ForeignCall
+from perdure.agent.steps.foreign_ends import concluded
+from perdure.agent.steps.gate import Unknown
+from perdure.agent.steps.once import Attempt
+from perdure.agent.steps.packing import packed, unpacked
+from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.values import Values, require_fitting
+from perdure.errors import ClaimLost, NotDone
+from perdure.expressions.evaluation import evaluate, written
+from perdure.identity import content_digest
+from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
+from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
+from perdure.tasks import StepStatus
+from perdure.tools import RESULT_LIMIT
+
+CALL_LIMIT = 256_000
+"""Bytes of the arguments of a call, which are in the history twice: a choice."""
+
+_UNTIL_STARTED = 60.0
+"""Seconds of a claim on a workflow: it has been started by then, or its id tells that it has not; a choice."""
+
+
+class ForeignSteps(StepEvaluator):
+    """Works out calls of activities and workflows of others, and takes up what they give back.
+
+    Args:
+        claims: Claims on effects that must not happen twice.
+        values: Where large values are kept.
+        redis_since: Returns since when Redis, with its claims, has lost nothing.
+        claimed: Counts a claim.
+        enforcer: Asks the policies about each call.
+    """
+
+    def __init__(
+        self,
+        claims: Claims,
+        values: Values,
+        redis_since: Callable[[], Awaitable[datetime.datetime | None]],
+        claimed: Callable[[], Awaitable[None]],
+        *,
+        enforcer: Enforcer,
+    ) -> None:
+        super().__init__(values)
+        self._claims = claims
+        self._redis_since = redis_since
+        self._claimed = claimed
+        self._enforcer = enforcer
+
+    async def begin(
+        self, call: ForeignCall, attempt: Attempt, owner: str, is_known: Callable[[str], Awaitable[bool]]
+    ) -> Calls | Ended | Asks:
+        """Return what is to be called; where nothing is, the outcome, or the question without whose answer it is not.
+
+        Args:
+            call: The step.
+            attempt: The attempt at working it out.
+            owner: Who claims the call: the same for each attempt in one run of the task's workflow.
+            is_known: Returns whether a workflow of an id was started.
+
+        Raises:
+            Blocked: A policy does not let it be called.
+            PerdureError: It cannot be worked out.
+        """
+        step, so_far = call.step, so_far_of(call)
+        if is_declined(so_far):
+            await self._enforcer.declined(call, attempt, so_far)
+            return SKIPPED
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        if not runs(step.when, names, call.path):
+            return SKIPPED
+        return await self._begun(call, attempt, names, so_far, owner=owner, is_known=is_known)
+
+    async def _begun(
+        self,
+        call: ForeignCall,
+        attempt: Attempt,
+        names: Mapping[str, JsonValue],
+        so_far: Reached,
+        *,
+        owner: str,
+        is_known: Callable[[str], Awaitable[bool]],
+    ) -> Calls | Ended | Asks:
+        step = call.step
+        args = [evaluate(value, names, f"{call.path}.args[{place}]") for place, value in enumerate(step.args)]
+        require_fitting(args, f"{call.path}.args", CALL_LIMIT, "a call")
+        arguments: dict[str, JsonValue] = {"queue": step.queue, "args": args}
+        effect = _effect(call, content_digest([step.kind, step.called, arguments]))
+        about = Subject(tool=step.called, arguments=shortened(arguments), idempotency_key=effect.key)
+        is_once = step.declared.is_once
+        is_free = not is_once or await self._claims.is_free(effect, owner)
+        if step.approve is not None and so_far.approved is None and is_free:
+            text = written(evaluate(step.approve, names, f"{call.path}.approve"))
+            return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
+        how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
+        gate = self._enforcer.gate(call, attempt, step.called, step.declared, **how)
+        calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments)
+        if is_once:
+            found = await self._found(call, effect, owner, so_far, is_known)
+            if isinstance(found, Unknown):
+                so_far = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=found.claim, verdict=None)
+                about = about.changed(attempted_at=found.at, deadline=found.deadline)
+                return question_of(call, unknown_effect(step.called, found), about, choice_of(EffectFate), so_far)
+            if found.holding is ClaimState.DONE:
+                return await concluded(self, call, names, unpacked(found.result), ())
+            if found.owner != owner:
+                return calls.changed(owner=found.owner, runs=True)
+        if stopped := await gate.stopped():
+            if is_once:
+                await self._claims.release(effect, owner, known=True)
+            return permission(call, about, so_far, stopped)
+        if is_once:
+            await self._claimed()
+        return calls.changed(owner=owner if is_once else "", warnings=gate.warnings)
+
+    async def end(self, call: EndCall) -> Ended | Asks:
+        """Return the outcome of a step whose call has ended; of one that failed, a failed one, or a question.
+
+        Raises:
+            ExpectationFailed: What it gave back is not what the step expects.
+            PerdureError: It is more than a step can carry.
+        """
+        effect = _effect(call, call.arguments)
+        if call.problem:
+            return await self._failed(call, effect)
+        require_fitting(call.output, f"{call.path}.output", RESULT_LIMIT, "an output")
+        if call.owner:
+            await self._claims.store(effect, call.owner, packed(call.output))
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        return await concluded(self, call, names, call.output, call.warnings)
+
+    async def _found(
+        self,
+        call: ForeignCall,
+        effect: OnceEffect,
+        owner: str,
+        so_far: Reached,
+        is_known: Callable[[str], Awaitable[bool]],
+    ) -> Claim | Unknown:
+        """Return the claim under which the call is to be made, was made or is under way; Unknown: nobody knows."""
+        step, verdict = call.step, so_far.verdict
+        seconds = step.seconds or _UNTIL_STARTED
+        claim = await self._claims.claim(effect, owner, seconds)
+        if claim.holding is ClaimState.OURS:
+            if call.earlier is None or await self._has_all_since(call.earlier):
+                return claim
+            # It may have been claimed, and the claim lost.
+            claim = await self._claims.doubt(effect, owner, 0.0)
+            claim = await self._claims.take_over(effect, owner, _doubted(owner), 0.001)
+        other = claim.arguments != effect.arguments
+        if claim.holding is ClaimState.DONE and not other:
+            return claim
+        if step.kind == "workflow" and not other and claim.owner and await is_known(call.child):
+            return claim
+        if verdict is None or verdict.claim != claim.owner:
+            return Unknown(claim=claim.owner, deadline=None, at=claim.at, other_arguments=other)
+        if claim.remaining > 0:
+            raise NotDone(f"{call.path}: an earlier call may go on for {claim.remaining:.0f} s")
+        taken = await self._claims.take_over(effect, claim.owner, owner, seconds, acts=True)
+        if taken.holding is not ClaimState.OURS:
+            raise ClaimLost("another attempt took the claim meanwhile")
+        if not verdict.happened or other:
+            return taken
+        await self._claims.store(effect, owner, packed(None))
+        return await self._claims.claim(effect, owner, seconds)
+
+    async def _has_all_since(self, moment: datetime.datetime) -> bool:
+        since = await self._redis_since()
+        return since is not None and since <= moment
+
+    async def _failed(self, call: EndCall, effect: OnceEffect) -> Ended | Asks:
+        failed = Ended(result=Result(status=StepStatus.FAILED))
+        if call.not_done:
+            await self._claims.release(effect, call.owner, known=True)
+            return failed
+        # Nobody acts under this claim any more, nor may a later attempt of this run take it for one not yet used.
+        await self._claims.doubt(effect, call.owner, 0.0)
+        await self._claims.take_over(effect, call.owner, _doubted(call.owner), 0.001)
+        if call.step.retry in (0, 1) or call.step.kind == "workflow":
+            return failed
+        unknown = Unknown(claim=_doubted(call.owner), deadline=None, at=call.began)
+        so_far = Reached(asked=QuestionKind.UNKNOWN_EFFECT, claim=unknown.claim)
+        about = Subject(tool=call.step.called, arguments=call.shown, idempotency_key=effect.key)
+        about = about.changed(attempted_at=call.began)
+        text = f"{call.problem}\n{unknown_effect(call.step.called, unknown)}"
+        return question_of(call, text, about, choice_of(EffectFate), so_far)
+
+
+def _effect(call: ForeignCall | EndCall, arguments: str) -> OnceEffect:
+    return OnceEffect(
+        tenant=call.tenant,
+        task_id=call.task_id,
+        step=call.path,
+        arguments=arguments,
+        binding=call.binding,
+        epoch=call.epoch,
+    )
+
+
+def _doubted(owner: str) -> str:
+    """Return who has the claim of a call that failed: the next attempt of the same run finds it as another's."""
+    return f"{owner}?"

@@ -1,0 +1,63 @@
+"""What passes between a task's workflow and steps that call activities and workflows of others. Pure values."""
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from perdure.agent.steps.calls import Acting, Resumed, StepContext
+from perdure.identity import idempotency_key
+from perdure.model import Instant, Passed
+from perdure.skills.foreign import ActivityStep, WorkflowStep
+from perdure.tasks import TaskBinding
+
+ForeignKind = Annotated[ActivityStep | WorkflowStep, Field(discriminator="kind")]
+"""A step that calls an activity or a workflow."""
+
+
+class ForeignCall(StepContext):
+    """The input of the activity that works out a call, and claims it."""
+
+    step: ForeignKind
+    acting: Acting
+    resumed: Resumed | None = None
+    binding: TaskBinding | None = None
+    """What the first claim binds the task's id to."""
+    earlier: Instant | None = None
+    """Since when attempts before this one may have claimed the call, in this run or another; None: none did."""
+
+    @property
+    def child(self) -> str:
+        """The id of the workflow that the step runs: the same in each run of the task."""
+        return f"step-{idempotency_key(self.tenant, self.task_id, self.path)[:32]}"
+
+
+class EndCall(StepContext):
+    """The input of the activity that takes up the outcome of a call."""
+
+    step: ForeignKind
+    binding: TaskBinding | None = None
+    owner: str
+    """Who has the claim."""
+    arguments: str
+    """The digest of what was called."""
+    shown: str
+    """What a person reads of its arguments."""
+    began: Instant
+    output: JsonValue = None
+    problem: str = ""
+    """Why it failed; empty: it did not."""
+    not_done: bool = False
+    """Whether it is known that nothing happened, though it failed."""
+    warnings: tuple[str, ...] = ()
+
+
+class AwaitCall(Passed):
+    """The input of the activity that waits for a workflow which runs already."""
+
+    workflow_id: str
+
+
+class Awaited(Passed):
+    """What a workflow gave back."""
+
+    output: JsonValue = None

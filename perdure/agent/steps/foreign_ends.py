@@ -1,0 +1,37 @@
+"""What a call of an activity or a workflow of others leaves for the task: its output, and what is remembered of it."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from perdure.agent.steps.calls import Ended
+from perdure.agent.steps.evaluator import StepEvaluator, remembering
+from perdure.agent.steps.foreign_calls import EndCall, ForeignCall
+from perdure.errors import ExpectationFailed
+from perdure.expressions.evaluation import holds
+
+
+async def concluded(
+    evaluator: StepEvaluator,
+    call: ForeignCall | EndCall,
+    names: Mapping[str, JsonValue],
+    output: JsonValue,
+    warnings: tuple[str, ...],
+) -> Ended:
+    """Return the outcome of a step whose call has ended well.
+
+    Args:
+        evaluator: Keeps what is large.
+        call: The step.
+        names: What its expressions refer to.
+        output: What the call gave back.
+        warnings: The soft policies that spoke about it.
+
+    Raises:
+        ExpectationFailed: It is not what the step expects.
+    """
+    step, known = call.step, {**names, "output": output}
+    if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
+        raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
+    ended, parts = remembering(call, step, known), await evaluator.keep(call, {"output": output})
+    return ended.changed(result=ended.result.changed(parts=parts), warnings=warnings)

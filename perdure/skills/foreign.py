@@ -1,0 +1,93 @@
+"""Steps that call activities and workflows of others, by their names in Temporal. Pure values."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from perdure.durations import duration_of
+from perdure.model import Passed, one_line
+from perdure.skills.header import is_none
+from perdure.skills.templates import Duration, Identifier, MemoryTemplate, OnFailure, RecordTemplate, Template
+from perdure.tools import Effect
+
+TypeName = Annotated[str, Field(min_length=1, max_length=200), one_line]
+"""The name of an activity, of a workflow, or of a task queue."""
+
+
+class ForeignStep(Passed):
+    """What steps with activities and with workflows have in common."""
+
+    id: Identifier
+    queue: TypeName
+    """The task queue of the workers that run it."""
+    args: tuple[JsonValue, ...] = ()
+    """Its arguments, in their order."""
+    when: Template | None = None
+    approve: Template | None = None
+    """The question for a person before it is called."""
+    retry: Annotated[int, Field(ge=0, le=1_000)] | None = Field(default=None, exclude_if=is_none)
+    expect: Template | None = None
+    """What must hold of ``output``."""
+    on_failure: OnFailure = OnFailure.FAIL
+    remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
+    critical: bool = False
+    """Whether what it remembers must be searchable before the task goes on."""
+
+    @property
+    def seconds(self) -> float:
+        """How long one call may take; 0: as long as it takes."""
+        return 0.0
+
+    @property
+    def called(self) -> str:
+        """What is called."""
+        raise NotImplementedError
+
+    @property
+    def declared(self) -> Effect:
+        """What calling it twice would do."""
+        raise NotImplementedError
+
+
+class ActivityStep(ForeignStep):
+    """A step that calls an activity."""
+
+    kind: Literal["activity"] = "activity"
+    activity: TypeName
+    effect: Effect = Effect.ONCE
+    timeout: Duration = "1m"
+    """How long one attempt may take."""
+
+    @property
+    def seconds(self) -> float:
+        """How long one attempt may take."""
+        return duration_of(self.timeout).total_seconds()
+
+    @property
+    def called(self) -> str:
+        """The activity."""
+        return self.activity
+
+    @property
+    def declared(self) -> Effect:
+        """What calling it twice would do."""
+        return self.effect
+
+
+class WorkflowStep(ForeignStep):
+    """A step that runs a workflow, once for the task."""
+
+    kind: Literal["workflow"] = "workflow"
+    workflow: TypeName
+    timeout: Duration | None = Field(default=None, exclude_if=is_none)
+    """How long it may take with all its retries; None: as long as it takes."""
+
+    @property
+    def called(self) -> str:
+        """The workflow."""
+        return self.workflow
+
+    @property
+    def declared(self) -> Effect:
+        """What running it twice would do."""
+        return Effect.ONCE

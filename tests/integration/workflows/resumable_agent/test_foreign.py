@@ -1,0 +1,213 @@
+"""Activities and workflows of others as steps: on their queues, once, under claims, policies and questions."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
+
+from perdure import Answer, TaskResult
+from perdure.agent.steps.foreign_calls import ForeignCall
+from perdure.tasks import Phase
+from tests.conftest import Servers
+from tests.support.harness import Bench, bench
+from tests.support.strangers import strangers
+from tests.support.tools import lines_in
+from tests.support.waiting import question_of, until, until_true
+
+QUEUE = f"strangers-{uuid4().hex[:8]}"
+
+
+@pytest.fixture(autouse=True)
+async def theirs(servers: Servers) -> AsyncGenerator[None]:
+    async with strangers(servers.temporal, QUEUE):
+        yield
+
+
+def step(name: str, args: str, more: str = "", kind: str = "activity") -> str:
+    return f"{{id: call, {kind}: {name}, queue: {QUEUE}, args: {args}{more}}}"
+
+
+async def failed(handle: WorkflowHandle[Any, Any]) -> TaskResult:
+    with pytest.raises(WorkflowFailureError) as caught:
+        await handle.result()
+    details = getattr(caught.value.cause, "details", ())
+    return TaskResult.model_validate(details[0] if details else await handle.query("result"))
+
+
+async def child_of(agents: Bench, task: Any) -> WorkflowHandle[Any, Any]:
+    """Return the workflow that the step of a task runs."""
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    known = ForeignCall.model_construct(tenant=tenant, task_id=task.task_id, path="call")
+    return agents.client.get_workflow_handle(known.child)
+
+
+async def test_an_activity_of_others_is_a_step(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step(
+        "Charge", f'["{ledger}", {{cents: "${{inputs.cents}}", size: 9000}}]', ', expect: "${output.receipt > 0}"'
+    )
+    text = f"""
+inputs: {{cents: integer}}
+steps:
+  - {called}
+  - {{id: size, tool: echo, args: {{value: "${{steps.call.output.text.size()}}"}}}}
+output: "${{steps.call.output.receipt}} ${{steps.size.output}} ${{steps.call.status}}"
+"""
+    handle = await agents.start(agents.task(agents.skill(text), inputs={"cents": 7}))
+    assert (await handle.result()).output == "7 9000 done"
+    await agents.replay(handle)
+    assert lines_in(str(ledger)) == ["charged 7"]
+
+
+async def test_one_that_may_be_repeated_is_retried_and_once_is_not(agents: Bench) -> None:
+    ledger = agents.ledger()
+    looked = step("Look", f'["{ledger}"]', ", effect: read, retry: 3")
+    assert (await agents.run(f'steps: [{looked}]\noutput: "${{steps.call.output}}"')).output == "found"
+    assert len(lines_in(str(ledger))) == 3
+    ledger = agents.ledger()
+    looked = step("Look", f'["{ledger}"]', ", retry: 1")
+    result = await failed(await agents.start(agents.task(agents.skill(f"steps: [{looked}]"))))
+    assert (len(lines_in(str(ledger))), result.unknown) == (1, ("call",))
+    assert "not yet" in result.problem
+
+
+@pytest.mark.parametrize(("fate", "lines"), [("done", 1), ("not_done", 2)])
+@pytest.mark.parametrize("name", ["ChargeBadly", "ChargeForLong"])
+async def test_of_what_became_of_it_a_person_is_asked(agents: Bench, name: str, fate: str, lines: int) -> None:
+    ledger = agents.ledger()
+    called = step(name, f'["{ledger}"]', ", timeout: 1s")
+    handle = await agents.start(agents.task(agents.skill(f'steps: [{called}]\noutput: "${{steps.call.status}}"')))
+    question = await question_of(handle, "call")
+    assert question.about is not None
+    assert (question.about.tool, question.choices) == (name, ("done", "not_done"))
+    await handle.execute_update("answer", Answer(question_id="call", value=fate, by="anna"))
+    if name == "ChargeForLong" and fate == "not_done":
+        question = await question_of(handle, "call#2")
+        await handle.execute_update("answer", Answer(question_id="call#2", value="done", by="anna"))
+    assert (await handle.result()).output == "done"
+    await agents.replay(handle)
+    assert len(lines_in(str(ledger))) == lines
+
+
+async def test_one_that_says_that_nothing_happened_is_not_asked_about(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Refuse", f'["{ledger}"]', ", on_failure: ask")
+    handle = await agents.start(agents.task(agents.skill(f"steps: [{called}]")))
+    question = await question_of(handle, "call")
+    assert "the shop is closed" in question.text
+    await handle.execute_update("answer", Answer(question_id="call", value="retry", by="anna"))
+    assert (await handle.result()).done == 1
+    assert lines_in(str(ledger)) == ["asked"] * 2
+
+
+async def test_another_run_of_the_task_takes_the_recorded_result(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Charge", f'["{ledger}", {{cents: 7}}]')
+    task = agents.task(agents.skill(f"steps: [{called}, {{id: fails, tool: garbles, retry: 1}}]"))
+    for _ in range(2):
+        assert "step fails: " in (await failed(await agents.start(task))).problem
+    assert lines_in(str(ledger)) == ["charged 7"]
+
+
+async def test_what_is_no_json_fails_the_step_and_not_its_worker(agents: Bench) -> None:
+    result = await failed(
+        await agents.start(agents.task(agents.skill(f"steps: [{step('Bytes', '[]', ', effect: read')}]")))
+    )
+    assert "gave back binary/plain, not JSON" in result.problem
+
+
+async def test_policies_are_asked_about_it(servers: Servers, tmp_path: Path) -> None:
+    (folder := tmp_path / "policies").mkdir()
+    (folder / "charging.yaml").write_text(
+        "name: charging\nrationale: Above 5 a person looks.\nlevel: hard\n"
+        "when: \"${tool == 'Charge' && arguments.args[1].cents > 5}\"\n",
+        encoding="utf-8",
+    )
+    async with bench(servers, tmp_path, more={"policies": (folder,)}) as agents:
+        ledger = agents.ledger()
+        called = step("Charge", f'["{ledger}", {{cents: "${{inputs.cents}}"}}]')
+        text = f"inputs: {{cents: integer}}\nsteps: [{called}]"
+        assert (await agents.run(text, inputs={"cents": 5})).done == 1
+        result = await failed(await agents.start(agents.task(agents.skill(text), inputs={"cents": 6})))
+        assert "PRD305" in result.problem
+        assert (lines_in(str(ledger)), result.unknown) == (["charged 5"], ())
+
+
+async def test_a_workflow_of_others_is_a_step(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Ship", f'["{ledger}", wood]', kind="workflow")
+    task = agents.task(agents.skill(f'steps: [{called}]\noutput: "${{steps.call.output.shipped}}"'))
+    handle = await agents.start(task)
+    assert (await handle.result()).output == "wood"
+    await agents.replay(handle)
+    assert lines_in(str(ledger)) == ["packed wood", "shipped wood"]
+    assert (await (await child_of(agents, task)).describe()).status is WorkflowExecutionStatus.COMPLETED
+
+
+async def test_another_run_attaches_to_the_workflow_that_runs_or_takes_its_result(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Ship", f'["{ledger}", wood, true]', kind="workflow")
+    task = agents.task(agents.skill(f"steps: [{called}, {{id: fails, tool: garbles, retry: 1}}]"))
+    handle = await agents.start(task)
+    await until_true(lambda: lines_in(str(ledger)) == ["packed wood"])
+    await handle.terminate()
+    child = await child_of(agents, task)
+    again = await agents.start(task)
+    await child.signal("go")
+    assert "step fails: " in (await failed(again)).problem
+    await agents.replay(again)
+    assert "step fails: " in (await failed(await agents.start(task))).problem, "it took the recorded result"
+    assert lines_in(str(ledger)) == ["packed wood", "shipped wood"]
+
+
+async def test_a_rollover_does_not_wait_for_a_workflow_and_loses_none(servers: Servers, tmp_path: Path) -> None:
+    async with bench(servers, tmp_path, continue_after=40, max_cached_workflows=0) as agents:
+        ledger, beside = agents.ledger(), agents.ledger()
+        called = step("Ship", f'["{ledger}", wood, true]', kind="workflow")
+        text = f"""
+steps:
+  - parallel:
+      - {called}
+      - - for_each: "${{[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}}"
+          as: n
+          steps: [{{id: write, tool: append, args: {{ledger: "{beside}", line: "${{n}}"}}}}]
+output: "${{steps.call.output.shipped}} ${{steps.n.done}}"
+"""
+        task = agents.task(agents.skill(text))
+        handle = await agents.start(task)
+        await until_true(lambda: len(lines_in(str(beside))) == 12)
+        latest = agents.client.get_workflow_handle(handle.id)
+        assert (await latest.describe()).run_id != handle.first_execution_run_id
+        await (await child_of(agents, task)).signal("go")
+        assert (await handle.result()).output == "wood 12"
+        assert lines_in(str(ledger)) == ["packed wood", "shipped wood"]
+
+
+async def test_a_workflow_that_failed_fails_the_step_in_each_run(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Ship", f'["{ledger}", glass]', kind="workflow")
+    task = agents.task(agents.skill(f"steps: [{called}]"))
+    for _ in range(2):
+        result = await failed(await agents.start(task))
+        assert "it broke" in result.problem
+    assert lines_in(str(ledger)) == ["packed glass"], "it was not started a second time"
+
+
+async def test_a_cancelled_task_has_its_workflow_cancelled(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Ship", f'["{ledger}", wood, true]', kind="workflow")
+    task = agents.task(agents.skill(f"steps: [{called}]"))
+    handle = await agents.start(task)
+    await until_true(lambda: lines_in(str(ledger)) == ["packed wood"])
+    await handle.cancel()
+    result = await failed(handle)
+    assert (result.status, result.unknown) == (Phase.CANCELLED, ("call",))
+    child = await child_of(agents, task)
+
+    async def status() -> WorkflowExecutionStatus | None:
+        return (await child.describe()).status
+
+    await until(status, lambda one: one is WorkflowExecutionStatus.CANCELED)

@@ -1,0 +1,216 @@
+"""Calls of activities and workflows of others, by a task's workflow. Decides nothing about what becomes of them."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from typing import cast
+
+from pydantic import JsonValue
+from temporalio import workflow
+from temporalio.common import RawValue, RetryPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    FailureError,
+    TimeoutError,
+    TimeoutType,
+    WorkflowAlreadyStartedError,
+    is_cancelled_exception,
+)
+
+from perdure.agent.plan import Action
+from perdure.agent.state import TaskState
+from perdure.agent.steps.calls import Asks, Calls, Ended, StepOutcome
+from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
+from perdure.errors import NotDone
+from perdure.history import History
+from perdure.model import json_size
+from perdure.names import Activity
+from perdure.skills.foreign import ActivityStep, WorkflowStep
+from perdure.temporal.attributes import tenant_attributes
+from perdure.temporal.raw import NotJson, json_of
+from workflows import options
+from workflows.failures import cause_of, problem_of
+from workflows.running_task import RunningTask
+
+AT_ONCE = 1_000_000
+"""Bytes that are sent to others, or come back from them, in calls under way at the same time: with those of other steps
+(``UNDER_WAY``) they fit the 4 MB of one message, as a worker sends all that it starts in one."""
+
+ATTEMPTS = 5
+"""How often an activity that may be repeated is tried, where its step does not say: a choice."""
+
+
+_OUTCOME = cast("type[Ended | Asks]", StepOutcome)
+
+
+class ForeignCalls:
+    """The calls of one task's steps.
+
+    Args:
+        running: The task.
+        history: What each call makes longer.
+    """
+
+    def __init__(self, running: RunningTask, history: History) -> None:
+        self._running = running
+        self._history = history
+        self._children: set[str] = set()
+        self._sent = 0
+
+    def freed(self, state: TaskState) -> TaskState:
+        """Return the state with the branches that wait for workflows free: a later run of the task attaches to them."""
+        for name in sorted(self._children):
+            state = state.branch(name, path="")
+        return state
+
+    async def call(self, action: Action, calls: Calls) -> Ended | Asks:
+        """Call what a step calls, and return its outcome.
+
+        Raises:
+            FailureError: It failed, and what became of it is known, or nobody is to be asked.
+        """
+        branch, call = action.branch, action.call
+        if not isinstance(call, ForeignCall):
+            raise TypeError(f"{action.path} calls nothing of others")
+        end = EndCall(
+            **{name: getattr(call, name) for name in EndCall.model_fields if name in type(call).model_fields},
+            owner=calls.owner,
+            arguments=calls.arguments,
+            shown=calls.shown,
+            began=workflow.now(),
+            warnings=calls.warnings,
+        )
+        self._history.grow(2, 2 * len(calls.model_dump_json()))
+        try:
+            output = await self._called(branch, call, calls)
+        except FailureError as error:
+            if is_cancelled_exception(error) or not calls.owner:
+                raise
+            asks = await self._end(end.changed(problem=problem_of(error), not_done=_is_not_done(error)))
+            if isinstance(asks, Asks):
+                return asks
+            raise
+        self._history.grow(0, 2 * len(str(output)))
+        return await self._end(end.changed(output=output))
+
+    async def _end(self, end: EndCall) -> Ended | Asks:
+        how = options.of_step(self._running.state.prepared.heartbeat)
+        async with self._room(json_size(end.output)):
+            return await workflow.execute_activity(
+                Activity.END_CALL, end, result_type=_OUTCOME, summary=f"{end.path}: what came of it", **how
+            )
+
+    @asynccontextmanager
+    async def _room(self, size: int) -> AsyncGenerator[None]:
+        """Wait until so many bytes may be sent; what is too large to be sent with others is sent alone."""
+        while self._sent and self._sent + size > AT_ONCE:
+            await workflow.wait_condition(lambda: not self._sent or self._sent + size <= AT_ONCE)
+        self._sent += size
+        try:
+            yield
+        finally:
+            self._sent -= size
+
+    async def _called(self, branch: str, call: ForeignCall, calls: Calls) -> JsonValue:
+        match call.step:
+            case ActivityStep() as step:
+                async with self._room(json_size(calls.args)):
+                    return _read(await self._activity(step, call.path, calls))
+            case WorkflowStep() as step:
+                return await self._workflow(branch, step, call, calls)
+
+    async def _activity(self, step: ActivityStep, path: str, calls: Calls) -> RawValue:
+        is_once = step.effect.is_once
+        attempts = 1 if is_once else max(1, ATTEMPTS if step.retry is None else step.retry)
+        found: RawValue = await workflow.execute_activity(
+            step.activity,
+            args=list(calls.args),
+            task_queue=step.queue,
+            result_type=RawValue,
+            start_to_close_timeout=timedelta(seconds=step.seconds),
+            schedule_to_start_timeout=options.OUTAGE,
+            retry_policy=RetryPolicy(
+                initial_interval=options.RETRY.initial_interval,
+                maximum_interval=options.RETRY.maximum_interval,
+                maximum_attempts=attempts,
+            ),
+            # An effect that has begun is not left behind: it ends, or its time is over.
+            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+            if is_once
+            else workflow.ActivityCancellationType.TRY_CANCEL,
+            summary=path,
+        )
+        return found
+
+    async def _workflow(self, branch: str, step: WorkflowStep, call: ForeignCall, calls: Calls) -> JsonValue:
+        if not calls.runs:
+            try:
+                async with self._room(json_size(calls.args)):
+                    child = await workflow.start_child_workflow(
+                        step.workflow,
+                        args=list(calls.args),
+                        id=call.child,
+                        task_queue=step.queue,
+                        result_type=RawValue,
+                        # It survives a rollover, and a task that is terminated; a later run of the task attaches to it.
+                        parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+                        cancellation_type=workflow.ChildWorkflowCancellationType.TRY_CANCEL,
+                        id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                        execution_timeout=options.lasting(step.timeout),
+                        retry_policy=RetryPolicy(maximum_attempts=max(1, step.retry))
+                        if step.retry is not None
+                        else None,
+                        search_attributes=tenant_attributes(call.tenant),
+                        static_summary=call.path,
+                    )
+            except WorkflowAlreadyStartedError:
+                pass
+            else:
+                with self._awaiting(branch):
+                    return _read(await child)
+        with self._awaiting(branch):
+            return await self._attached(call)
+
+    @contextmanager
+    def _awaiting(self, branch: str) -> Generator[None]:
+        """Let the history be rolled over meanwhile: the workflow has been started, and the next run attaches to it."""
+        self._children.add(branch)
+        self._running.branches.awaiting.add(branch)
+        try:
+            yield
+        finally:
+            self._running.branches.awaiting.discard(branch)
+            self._children.discard(branch)
+
+    async def _attached(self, call: ForeignCall) -> JsonValue:
+        """Wait until a workflow that was started before has ended."""
+        try:
+            awaited = await workflow.execute_activity(
+                Activity.AWAIT_WORKFLOW,
+                AwaitCall(workflow_id=call.child),
+                result_type=Awaited,
+                summary=f"{call.path}: {call.child}",
+                **options.of_ingest(),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                await workflow.get_external_workflow_handle(call.child).cancel()
+            raise
+        return awaited.output
+
+
+def _read(raw: RawValue) -> JsonValue:
+    """Return what a call gave back; raises ApplicationError where no step can carry it."""
+    try:
+        return json_of(raw)
+    except NotJson as problem:
+        raise ApplicationError(f"it {problem}", non_retryable=True) from None
+
+
+def _is_not_done(error: FailureError) -> bool:
+    """Return whether nothing can have happened: it was never begun, or says so itself."""
+    cause = cause_of(error)
+    if isinstance(cause, TimeoutError):
+        return cause.type is TimeoutType.SCHEDULE_TO_START
+    return isinstance(cause, ApplicationError) and cause.type == NotDone.__name__
