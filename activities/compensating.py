@@ -2,10 +2,7 @@
 
 from temporalio import activity
 
-from perdure.agent.steps.task_calls import (
-    CompensateCall,
-    Compensating,
-)
+from perdure.agent.steps.task_calls import CompensateCall, Compensating
 from perdure.names import Activity
 from perdure.stores.redis.bindings import TaskBindings
 

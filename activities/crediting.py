@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from temporalio import activity
 
-from perdure.agent.steps.task_calls import (
-    CreditCall,
-)
+from perdure.agent.steps.task_calls import CreditCall
 from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import UnknownOwner

@@ -13,21 +13,10 @@ from temporalio.exceptions import ApplicationError
 
 from activities.episodes import SessionWriter
 from activities.notifying import Notifier
-from perdure.agent.steps.calls import (
-    QUICK_SECONDS,
-    Asks,
-    Ended,
-    ExpandCall,
-    RecallCall,
-    RememberCall,
-    Result,
-    StepCall,
-)
+from perdure.agent.steps.calls import QUICK_SECONDS, Asks, Ended, ExpandCall, RecallCall, RememberCall, Result, StepCall
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
-from perdure.agent.steps.task_calls import (
-    AnnounceCall,
-)
+from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.changes import Actor, ActorKind
 from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
 from perdure.explanations import RecallSummary

@@ -3,10 +3,7 @@
 from temporalio import workflow
 
 from perdure.agent.compensation_plan import CompensationPlan
-from perdure.agent.steps.task_calls import (
-    CompensateCall,
-    Compensating,
-)
+from perdure.agent.steps.task_calls import CompensateCall, Compensating
 from perdure.errors import TaskFailed
 from perdure.names import COMPENSATED, Activity
 from perdure.skills.steps import COMPENSATE

@@ -3,9 +3,7 @@
 from temporalio import workflow
 
 from activities.crediting import CreditingActivities
-from perdure.agent.steps.task_calls import (
-    CreditCall,
-)
+from perdure.agent.steps.task_calls import CreditCall
 from perdure.names import Workflow
 from workflows import options
 from workflows.failures import required

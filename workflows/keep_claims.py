@@ -2,10 +2,7 @@
 
 from temporalio import workflow
 
-from perdure.agent.steps.task_calls import (
-    KeepCall,
-    Kept,
-)
+from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.names import Activity, Workflow
 from workflows import options
 from workflows.failures import required

@@ -7,10 +7,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from perdure.agent.steps.task_calls import (
-    KeepCall,
-    Kept,
-)
+from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.names import Activity, Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from workflows import options

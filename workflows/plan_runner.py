@@ -12,18 +12,8 @@ from perdure.agent.compensation_plan import MOST_COMPENSATIONS
 from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
 from perdure.agent.quick_steps import QuickSteps
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import (
-    Asks,
-    Calls,
-    Ended,
-    Resumed,
-    StepCall,
-    StepOutcome,
-    Waits,
-)
-from perdure.agent.steps.task_calls import (
-    AnnounceCall,
-)
+from perdure.agent.steps.calls import Asks, Calls, Ended, Resumed, StepCall, StepOutcome, Waits
+from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.errors import TaskFailed
 from perdure.history import History
 from perdure.names import Activity

@@ -17,10 +17,7 @@ from perdure.agent.plan import Finish, Plan
 from perdure.agent.prepared import PrepareCall, PreparedTask
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
-from perdure.agent.steps.task_calls import (
-    CreditCall,
-    Evaluated,
-)
+from perdure.agent.steps.task_calls import CreditCall, Evaluated
 from perdure.agent.turns import Conversation
 from perdure.errors import InvalidAnswer, InvalidEvent, InvalidInput, InvalidTask, TaskFailed
 from perdure.events import Event

@@ -27,7 +27,7 @@ _TWICE = "not called: it is in this turn already, and it may act"
 _UNCERTAIN = "not called: this same call failed before, and its effect may have happened"
 
 
-class Calls:
+class TurnCalls:
     """The calls of one task.
 
     Args:

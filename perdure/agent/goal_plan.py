@@ -7,21 +7,14 @@ is the answer. All calls of a turn run at the same time, each in a branch of its
 from collections.abc import Sequence
 from typing import Any
 
-from perdure.agent.goal_calls import REPEATS_TOLD, Calls, inline_limit_of, place_of
+from perdure.agent.goal_calls import REPEATS_TOLD, TurnCalls, inline_limit_of, place_of
 from perdure.agent.hearing import hear
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
-from perdure.agent.steps.calls import (
-    Ended,
-    RecallCall,
-    Scope,
-    Value,
-)
-from perdure.agent.steps.task_calls import (
-    EvaluateCall,
-)
+from perdure.agent.steps.calls import Ended, RecallCall, Scope, Value
+from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.agent.tool_specs import MemoryTool
 from perdure.agent.turns import (
     RESULT_SHOWN,
@@ -75,7 +68,7 @@ class GoalPlan:
         self._task = task
         self._prepared = prepared
         self._agent = prepared.agent
-        self._calls = Calls(task, prepared, prepared.agent)
+        self._calls = TurnCalls(task, prepared, prepared.agent)
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first turn, or where an earlier run of the task stood."""

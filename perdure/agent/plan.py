@@ -14,15 +14,8 @@ from pydantic import JsonValue
 
 from perdure.agent.prepared import ToolShape
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import (
-    Ended,
-    Result,
-    StepCall,
-    Waits,
-)
-from perdure.agent.steps.task_calls import (
-    EvaluateCall,
-)
+from perdure.agent.steps.calls import Ended, Result, StepCall, Waits
+from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
 from perdure.steering import TakenMessage

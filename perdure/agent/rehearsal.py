@@ -13,13 +13,7 @@ from perdure.agent.plan import Act, Action, Ask, Finish, Plan, waited
 from perdure.agent.prepared import InnerSkill, PreparedTask, ToolShape
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
-from perdure.agent.steps.calls import (
-    Asks,
-    Ended,
-    Resumed,
-    Value,
-    Waits,
-)
+from perdure.agent.steps.calls import Asks, Ended, Resumed, Value, Waits
 from perdure.agent.steps.judging import Judged
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import PerdureError, ToolFailed

@@ -9,14 +9,8 @@ from perdure.agent.prepared import PreparedTask
 from perdure.agent.route import Here, Route
 from perdure.agent.skill_actions import SkillActions
 from perdure.agent.state import Branch, TaskRun, TaskState
-from perdure.agent.steps.calls import (
-    Ended,
-    Result,
-    Value,
-)
-from perdure.agent.steps.task_calls import (
-    EvaluateCall,
-)
+from perdure.agent.steps.calls import Ended, Result, Value
+from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.identity import idempotency_key
 from perdure.model import Instant
 from perdure.questions import (

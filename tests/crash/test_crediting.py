@@ -7,9 +7,7 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from perdure.agent.steps.task_calls import (
-    CreditCall,
-)
+from perdure.agent.steps.task_calls import CreditCall
 from perdure.entries import Memory
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.redis.recalls import TaskRecalls

@@ -9,10 +9,7 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
 from activities.jobs import job_id
-from perdure.agent.steps.task_calls import (
-    CreditCall,
-    KeepCall,
-)
+from perdure.agent.steps.task_calls import CreditCall, KeepCall
 from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
 from perdure.holds import QUESTION, Hold, Silence

@@ -26,10 +26,7 @@ from perdure.agent.steps.judging import Judged, judge_request
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, question_of
 from perdure.agent.steps.recalling import terms_of
-from perdure.agent.steps.task_calls import (
-    EvaluateCall,
-    Evaluated,
-)
+from perdure.agent.steps.task_calls import EvaluateCall, Evaluated
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
 from perdure.errors import (

@@ -10,9 +10,7 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 
 from perdure import Actor, ActorKind, AgentTask
-from perdure.agent.steps.task_calls import (
-    CreditCall,
-)
+from perdure.agent.steps.task_calls import CreditCall
 from perdure.entries import Memory
 from perdure.errors import StoreUnavailable
 from perdure.memory.writing.checking import read_batch

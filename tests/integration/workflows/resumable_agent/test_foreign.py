@@ -173,12 +173,12 @@ steps:
       - {called}
       - - for_each: "${{[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}}"
           as: n
-          steps: [{{id: write, tool: append, args: {{ledger: "{beside}", line: "${{n}}"}}}}]
+          steps: [{{id: write, tool: append, args: {{ledger: "{beside}", line: "n${{n}}"}}}}]
 output: "${{steps.call.output.shipped}} ${{steps.n.done}}"
 """
         task = agents.task(agents.skill(text))
         handle = await agents.start(task)
-        await until_true(lambda: len(lines_in(str(beside))) == 12)
+        await until_true(lambda: len(lines_in(str(beside))) == 12, seconds=60)
         latest = agents.client.get_workflow_handle(handle.id)
         assert (await latest.describe()).run_id != handle.first_execution_run_id
         await (await child_of(agents, task)).signal("go")

@@ -8,16 +8,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.agent.steps import happened
-from perdure.agent.steps.calls import (
-    Acting,
-    Ended,
-    Result,
-    StepCall,
-    Value,
-)
-from perdure.agent.steps.task_calls import (
-    AnnounceCall,
-)
+from perdure.agent.steps.calls import Acting, Ended, Result, StepCall, Value
+from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.entries import Lane
 from perdure.episodes import LONGEST, EpisodeKind
 from perdure.items import MemoryItem, RecordItem
