@@ -211,3 +211,20 @@ async def test_a_cancelled_task_has_its_workflow_cancelled(agents: Bench) -> Non
         return (await child.describe()).status
 
     await until(status, lambda one: one is WorkflowExecutionStatus.CANCELED)
+
+
+async def test_large_calls_side_by_side_are_sent_one_after_the_other(agents: Bench) -> None:
+    # 24 calls of 240 kB each, whose results are as large: one message takes 4 MB.
+    ledger = agents.ledger()
+    called = step("Charge", f'["{ledger}", {{cents: "${{n}}", size: 240000, pad: "${{steps.pad.output}}"}}]')
+    text = f"""
+steps:
+  - {{id: pad, tool: big, args: {{size: 240000}}}}
+  - for_each: "${{[{", ".join(map(str, range(24)))}]}}"
+    as: n
+    at_once: 24
+    steps: [{called}]
+output: "${{steps.n.done}}"
+"""
+    assert (await agents.run(text)).output == 24
+    assert sorted(lines_in(str(ledger))) == sorted(f"charged {number}" for number in range(24))
