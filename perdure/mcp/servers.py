@@ -29,13 +29,17 @@ class McpServers:
     Args:
         servers: The servers.
         secrets: Those that they need.
+        logs: Whether what cannot be used is logged; it is in ``away`` and ``unusable`` as well.
     """
 
-    def __init__(self, servers: Iterable[McpServer], secrets: SecretKeeper) -> None:
+    def __init__(self, servers: Iterable[McpServer], secrets: SecretKeeper, *, logs: bool = True) -> None:
+        self._logs = logs
         self._connections = {one.name: ServerConnection(one, secrets) for one in servers}
         self._tools: dict[str, McpTool] = {}
         self.away: dict[str, str] = {}
         """Which servers did not answer when they were last asked, and why."""
+        self.unusable: dict[str, str] = {}
+        """Which of their tools cannot be used, and why."""
         for connection in self._connections.values():
             for own in connection.server.tools:
                 self._add(connection, own)
@@ -111,7 +115,8 @@ class McpServers:
             found = await connection.tools(within)
         except NotDone as problem:
             self.away[server.name] = str(problem)
-            _log.warning("MCP server is away", server=server.name, problem=str(problem))
+            if self._logs:
+                _log.warning("MCP server is away", server=server.name, problem=str(problem))
             return
         self.away.pop(server.name, None)
         for one in found:
@@ -119,7 +124,7 @@ class McpServers:
                 try:
                     tool.learn(one.description or "", one.input_schema)
                 except InvalidInput as problem:
-                    _log.warning("tool of an MCP server cannot be used", tool=tool.name, problem=str(problem))
+                    self._unusable(tool.name, problem)
 
     def _add(self, connection: ServerConnection, own: str) -> McpTool | None:
         name = connection.server.prefixed(own)
@@ -127,18 +132,23 @@ class McpServers:
             try:
                 tool_name(name)
             except InvalidInput as problem:
-                _log.warning(
-                    "tool of an MCP server cannot be used", server=connection.server.name, problem=str(problem)
-                )
+                self._unusable(name, problem)
                 return None
             self._tools[name] = McpTool(connection, own)
         return self._tools[name]
 
+    def _unusable(self, name: str, problem: InvalidInput) -> None:
+        if self._logs and name not in self.unusable:
+            _log.warning("tool of an MCP server cannot be used", tool=name, problem=str(problem))
+        self.unusable[name] = str(problem)
+
 
 @asynccontextmanager
-async def open_servers(servers: Sequence[McpServer], secrets: SecretKeeper) -> AsyncGenerator[McpServers]:
-    """Ask servers for their tools, and end what was started for them in the end."""
-    opened = McpServers(servers, secrets)
+async def open_servers(
+    servers: Sequence[McpServer], secrets: SecretKeeper, *, logs: bool = True
+) -> AsyncGenerator[McpServers]:
+    """Ask servers for their tools, and end what was started for them in the end; see ``McpServers``."""
+    opened = McpServers(servers, secrets, logs=logs)
     try:
         await opened.look()
         yield opened

@@ -25,12 +25,13 @@ async def list_(*, as_json: AsJson = False) -> None:
     async with _opened() as (toolbox, servers):
         found = sorted(toolbox, key=lambda one: one.name)
         if as_json:
-            show_json({"tools": [_told(one) for one in found], "away": servers.away})
+            away = {"away": servers.away, "unusable": servers.unusable}
+            show_json({"tools": [_told(one) for one in found], **away})
         else:
             for one in found:
                 first = next(iter(one.description.splitlines()), "no description")
                 out.print(f"{one.effect.value:<10}  {one.name}: {first}", markup=False)
-            for problem in servers.away.values():
+            for problem in (*servers.unusable.values(), *servers.away.values()):
                 out.print(problem, markup=False)
             say(counted(len(found), "tool"))
         if servers.away:
@@ -58,7 +59,7 @@ async def show(name: ToolName, *, as_json: AsJson = False) -> None:
 @asynccontextmanager
 async def _opened() -> AsyncGenerator[tuple[Toolbox, McpServers]]:
     settings = Settings()
-    async with open_servers(servers_of(settings), secrets_of(settings)) as servers:
+    async with open_servers(servers_of(settings), secrets_of(settings), logs=False) as servers:
         yield toolbox_of(settings).extended(servers.tools, servers.find), servers
 
 

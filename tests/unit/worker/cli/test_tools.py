@@ -24,7 +24,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_those_of_servers_are_listed_with_the_others() -> None:
     ran = CliRunner().invoke(app, ["tools", "list", "--json"])
-    found = {one["name"]: one for one in json.loads(ran.stdout)["tools"]}
+    told = json.loads(ran.stdout)
+    found = {one["name"]: one for one in told["tools"]}
+    assert list(told["unusable"]) == ["led.with space"]
     assert ran.exit_code == 0
     assert [found[name]["effect"] for name in ("led.add", "led.append", "open_door")] == ["read", "once", "once"]
     assert found["led.add"]["arguments"]["required"] == ["one"]
