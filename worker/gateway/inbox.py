@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
-from temporalio.client import WorkflowExecution
+from temporalio.client import WorkflowExecution, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.asking import OpenQuestion
@@ -10,9 +10,10 @@ from perdure.changes import Actor
 from perdure.names import QUESTIONS, Attribute, Workflow
 from perdure.questions import Question
 from perdure.tasks import Phase
+from perdure.temporal.errors import is_cancelling
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
-from worker.gateway.tasks import TaskCalls
+from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls
 
 _TASKS = f"(WorkflowType = '{Workflow.RESUMABLE_AGENT}' AND {Attribute.PHASE} = '{Phase.WAITING}')"
 _ASKED = f"WorkflowType = '{Workflow.ASK_PERSON}'"
@@ -55,11 +56,14 @@ class InboxCalls(TaskCalls, MemoriesCalls):
 
     async def _open(self, query: str, limit: int) -> AsyncGenerator[OpenQuestion]:
         """Yield the questions of the workflows that a query finds."""
-        client, found = await self.client(), 0
-        running = [run async for run in client.list_workflows(f"({query}) AND ExecutionStatus = 'Running'")]
+        client, found, silent, answers = await self.client(), 0, 0, 0
+        open_ = f"({query}) AND TaskQueue = '{self._settings.task_queue}' AND ExecutionStatus = 'Running'"
+        running = [run async for run in client.list_workflows(open_)]
         # A page of the list is one call, and each workflow another one.
         for run in sorted(running, key=lambda one: (one.start_time, one.id)):
-            for question in await self._asked_by(run):
+            asked = await self._asked_by(run)
+            silent, answers = silent + (asked is None), answers + (asked is not None)
+            for question in asked or ():
                 if found >= limit:
                     return
                 found += 1
@@ -67,8 +71,11 @@ class InboxCalls(TaskCalls, MemoriesCalls):
                 yield OpenQuestion(workflow_id=run.id, kind=run.workflow_type, asker=asker or "", question=question)
             if found >= limit:
                 return
+        if silent and not answers:
+            raise self.unserved(silent=await self.workers())
 
-    async def _asked_by(self, run: WorkflowExecution) -> tuple[Question, ...]:
+    async def _asked_by(self, run: WorkflowExecution) -> tuple[Question, ...] | None:
+        """Return what a workflow asks; None where no worker can tell, which must not hide what others ask."""
         handle = (await self.client()).get_workflow_handle(run.id, run_id=run.run_id)
         try:
             return await handle.query(QUESTIONS, result_type=tuple[Question, ...], rpc_timeout=ANSWERED_WITHIN)
@@ -76,4 +83,10 @@ class InboxCalls(TaskCalls, MemoriesCalls):
             # The list lags behind.
             if error.status is RPCStatusCode.NOT_FOUND:
                 return ()
-            raise
+            if error.status not in NOBODY_ANSWERS or is_cancelling():
+                raise
+            self._notify(f"{run.id} does not say what it asks: no worker answers for it")
+            return None
+        except WorkflowQueryFailedError:
+            self._notify(f"{run.id} does not say what it asks: no worker of this version can tell")
+            return None

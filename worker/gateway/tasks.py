@@ -28,7 +28,7 @@ from worker.waiting import ANSWER_WITHIN, waiting
 TaskHandle = WorkflowHandle[Any, TaskResult]
 
 
-_NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
+NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 """How a query fails while no worker is there to answer it."""
 
 _HAS_ENDED = "already completed|aborted by closing"
@@ -109,7 +109,7 @@ class TaskCalls(Base):
         except TimeoutError:
             return None
         except RPCError as error:
-            if error.status in _NOBODY_ANSWERS and not is_cancelling():
+            if error.status in NOBODY_ANSWERS and not is_cancelling():
                 return None
             raise
 

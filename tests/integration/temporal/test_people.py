@@ -20,7 +20,7 @@ from perdure import (
     OpenQuestion,
     PersonAnswer,
 )
-from perdure.errors import InvalidAnswer, InvalidTask
+from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
 from perdure.names import Workflow
 from perdure.temporal import Plugin
 from perdure.temporal.memory import QUEUE
@@ -47,10 +47,10 @@ async def inbox_of(gateway: Gateway, user: str | None, number: int = 1) -> list[
     return await until(lambda: gateway.inbox(user, by=ADA), lambda found: len(found) >= number)
 
 
-async def asked(client: Client, **more: Any) -> WorkflowHandle[Any, PersonAnswer]:
+async def asked(client: Client, *, queue: str = QUEUE, **more: Any) -> WorkflowHandle[Any, PersonAnswer]:
     question: dict[str, Any] = {"user_id": f"user {uuid4().hex}", "text": "Ship it?", **more}
     return await client.start_workflow(
-        "AskPerson", question, id=f"ask-{uuid4()}", task_queue=QUEUE, result_type=PersonAnswer
+        "AskPerson", question, id=f"ask-{uuid4()}", task_queue=queue, result_type=PersonAnswer
     )
 
 
@@ -160,3 +160,16 @@ async def test_the_inbox_lists_a_task_that_asks_in_one_branch_while_it_works_in_
     await until(lambda: gateway.inbox(user, by=ADA), lambda left: [one.workflow_id for one in left] == [other.id])
     await gateway.cancel(started.workflow_id, by=ADA)
     await other.cancel()
+
+
+async def test_the_inbox_says_that_no_worker_answers_instead_of_being_empty(
+    servers: Servers, tmp_path: Path, user: str
+) -> None:
+    async with deployment(servers, tmp_path / "perdure") as here:
+        handle = await asked(here.client, user_id=user, queue=here.queue)
+        async with Gateway(here.settings, servers) as gateway:
+            await inbox_of(gateway, user)
+    async with Gateway(here.settings, servers) as gateway:
+        with pytest.raises(WorkerUnavailable):
+            await gateway.inbox(user, by=ADA)
+    await handle.terminate()

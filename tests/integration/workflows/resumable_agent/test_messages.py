@@ -15,7 +15,7 @@ from perdure.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.goals import Agents, agents_on, goal
 from tests.support.harness import Bench
-from tests.support.turn_server import Asked, Call, Fails, Says
+from tests.support.turn_server import Asked, Call, Fails, Says, TurnServer
 from tests.support.waiting import progress_of, until, until_true
 from workflows.running_task import RunningTask
 
@@ -124,6 +124,11 @@ async def test_a_message_before_the_first_turn_and_one_while_it_is_paused_are_se
     assert len(server.asked) == asked + 1
 
 
+def summed_up(server: TurnServer) -> list[Asked]:
+    """Return the turns before which all that was said gave way to a summary."""
+    return [asked for asked in server.asked if "\nWhat you did before" in asked.first and not asked.told]
+
+
 async def test_a_redirection_changes_the_goal_and_its_constraints_stay_in_view(agents: Agents) -> None:
     gate = Gate(2)
 
@@ -143,7 +148,7 @@ async def test_a_redirection_changes_the_goal_and_its_constraints_stay_in_view(a
         await until_true(lambda: len(server.asked) >= 4)
         await redirect(handle, constraints=("Be quick.",))
         # Both gave way to the summary, as the turns around them did.
-        await until_true(lambda: "What you did before" in server.asked[-1].first and not server.asked[-1].told, 60)
+        await until_true(lambda: bool(summed_up(server)), 60)
         await handle.cancel()
         with pytest.raises(WorkflowFailureError):
             await handle.result()
@@ -152,7 +157,7 @@ async def test_a_redirection_changes_the_goal_and_its_constraints_stay_in_view(a
     assert "The goal:\nFind this\n" in before.first
     assert "The goal:\nFind that\n" in after.first
     assert "From now on this has to hold: Touch no docs." in after.told[-1]
-    last = server.asked[-1].first
+    last = summed_up(server)[-1].first
     assert "Constraints, as you were told:\n- Touch no docs.\n- Be quick." in last
 
 
