@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
-from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
 
 from perdure import Actor, ActorKind, PauseRequest, Progress, Redirection, TaskMessage
+from perdure.agent.steering import Steering
+from perdure.history import History
+from perdure.model import Instant
 from perdure.steering import InterventionKind
 from perdure.tasks import Phase, TaskResult
 from tests.conftest import Servers
@@ -17,6 +20,7 @@ from tests.support.goals import Agents, agents_on, goal
 from tests.support.harness import Bench
 from tests.support.turn_server import Asked, Call, Fails, Says, TurnServer
 from tests.support.waiting import progress_of, until, until_true
+from worker.gateway import Gateway
 from workflows.running_task import RunningTask
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -189,6 +193,51 @@ async def test_messages_travel_when_the_history_is_rolled_over_and_count_once(ag
         assert (await tell(latest, "By its update.", update_id="an update")).unread == 2
         await latest.execute_update("resume", PauseRequest(by=ADA))
         assert (await latest.result()).output == "Only once. | By its update."
+
+
+async def test_a_message_that_comes_while_the_history_is_rolled_over_is_taken_once(
+    agents: Agents, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(1)
+
+    def script(asked: Asked) -> Says:
+        gate.pass_()
+        return Says(" | ".join(heard(asked)) or "nothing")
+
+    async with agents(script) as (one, _), Gateway(one.settings, servers) as gateway:
+        handle = await one.start(goal())
+        await asyncio.to_thread(gate.reached.wait, 60)
+        await gateway.pause(handle.id, PauseRequest(), by=ADA)
+        gate.open()
+        await progress_of(handle, lambda one: one.phase is Phase.PAUSED)
+        attempts = _roll_over_with_the_next_message(monkeypatch, one.client, handle.id)
+        await gateway.message(handle.id, TaskMessage(text="Look there."), by=ADA)
+        assert len(attempts) > 1, "Temporal dropped the first one with what the worker made of it"
+        await gateway.resume(handle.id, PauseRequest(), by=ADA)
+        result = await _result(one, handle)
+    assert result.output == "Look there."
+
+
+def _roll_over_with_the_next_message(monkeypatch: pytest.MonkeyPatch, client: Client, workflow_id: str) -> list[int]:
+    """Have the run continue as new with its next message, and a signal come while its worker decides so."""
+    loop, telling, attempts, due = asyncio.get_running_loop(), Steering.tell, list[int](), [0]
+
+    def interrupted(steering: Steering, message: TaskMessage, at: Instant) -> None:
+        telling(steering, message, at)
+        attempts.append(1)
+        if len(attempts) == 1:
+            # It is asked when it is woken, and once more before it acts.
+            due[0] = 2
+            signal = client.get_workflow_handle(workflow_id).signal("nobody-listens")
+            asyncio.run_coroutine_threadsafe(signal, loop).result(1.5)
+
+    def is_due(_: History, __: int, ___: int) -> bool:
+        due[0] -= 1
+        return due[0] >= 0
+
+    monkeypatch.setattr(Steering, "tell", interrupted)
+    monkeypatch.setattr(History, "is_due_after", is_due)
+    return attempts
 
 
 async def test_what_a_failed_run_did_not_read_is_read_by_the_next_run_of_the_task(agents: Agents) -> None:
