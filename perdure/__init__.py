@@ -67,7 +67,7 @@ from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
 from perdure.secrets.annotation import Secret
 from perdure.secrets.sources import SecretSource
-from perdure.steering import Intervention, InterventionKind, PauseRequest, Redirection, TaskMessage
+from perdure.steering import Intervention, InterventionKind, PauseRequest, Redirection, TaskFeedback, TaskMessage
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
@@ -188,6 +188,7 @@ __all__ = [
     "SweepReport",
     "TaskExplanation",
     "TaskFailed",
+    "TaskFeedback",
     "TaskMessage",
     "TaskResult",
     "TaskSchedule",

@@ -122,6 +122,9 @@ MESSAGE = "message"
 REDIRECT = "redirect"
 """The update that gives a task with a goal another one, or further constraints."""
 
+FEEDBACK = "feedback"
+"""The update by which a person says whether a task, or a step of it, did what it should."""
+
 PROGRESS = "progress"
 """The query that returns where a task is."""
 

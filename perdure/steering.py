@@ -38,6 +38,8 @@ class InterventionKind(OpenEnum):
     TOLD = "told"
     """Somebody sent it a message."""
     REDIRECTED = "redirected"
+    JUDGED = "judged"
+    """A person said whether a step, or the task, did what it should."""
 
 
 RequestId = Annotated[str, Field(max_length=100), one_line]
@@ -96,7 +98,26 @@ class Redirection(Request):
     """Who redirects it."""
 
 
-SteeringRequest = PauseRequest | TaskMessage | Redirection
+class TaskFeedback(Request):
+    """What a person says of a step of a running task, or of all of it: the input of the update ``feedback``.
+
+    >>> TaskFeedback(passed=False, step="packages[3].inspect", text="The licence is another one.").passed
+    False
+    """
+
+    passed: bool
+    """Whether it did what it should."""
+    step: Annotated[str, Field(max_length=300), one_line] = ""
+    """The step's path; empty: the task."""
+    text: Reason = ""
+    """Why."""
+    id: RequestId = ""
+    """Empty: the id of the update."""
+    by: Actor = PROGRAM
+    """Who says so: a person."""
+
+
+SteeringRequest = PauseRequest | TaskMessage | Redirection | TaskFeedback
 """What can be asked of a task that runs."""
 
 
@@ -141,6 +162,23 @@ class GivenConstraint(Passed):
     at: Instant
 
 
+class GivenFeedback(Passed):
+    """What a person said of a step, or of the task."""
+
+    step: str = ""
+    passed: bool
+    text: str = ""
+    by: Actor
+    at: Instant
+
+    @property
+    def told(self) -> str:
+        """It in words, with who said it and when."""
+        what = f"step {self.step}" if self.step else "the task"
+        said = f": {self.text}" if self.text else ""
+        return f"{what}{said} (person {self.by.id}, {self.at:%Y-%m-%d %H:%M:%S %Z})"
+
+
 class Heard(Passed):
     """What a model reads of a message or a redirection, as if between its turns."""
 
@@ -157,6 +195,8 @@ class Steered(Passed):
     """Since when it pauses; None: it does not."""
     unread: tuple[TakenMessage, ...] = ()
     """Messages and redirections that its model has not seen, in the order in which they came."""
+    feedback: tuple[GivenFeedback, ...] = ()
+    """What people said of its steps, and of the task."""
     handled: tuple[str, ...] = ()
     """The ids of the requests that came last."""
     interventions: tuple[Intervention, ...] = ()

@@ -287,7 +287,7 @@ class Judgement(Passed):
     """What one judge says of a task's output."""
 
     by: str
-    """``expect``, the skill's or the agent's rule, or ``model``."""
+    """``expect``, the skill's or the agent's rule, or ``model``, or ``person``."""
     passed: bool
     reason: str = ""
 

@@ -17,6 +17,7 @@ from perdure.agent.plan import Finish, Plan
 from perdure.agent.prepared import PrepareCall, PreparedTask
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
+from perdure.agent.steering import judged_by_people
 from perdure.agent.steps.task_calls import CreditCall, Evaluated
 from perdure.agent.turns import Conversation
 from perdure.errors import InvalidAnswer, InvalidEvent, InvalidInput, InvalidTask, TaskFailed
@@ -238,7 +239,8 @@ class ResumableAgent(Steerable):
                 how = options.of_model(prepared.model_timeout, prepared.heartbeat)
             evaluated = await done(Activity.EVALUATE_TASK, finish.evaluation, Evaluated, "output and expectation", how)
             self._running.state = self._running.state.changed(tokens=self._running.state.tokens + evaluated.tokens)
-        return await self._end(Phase.COMPLETED, "", evaluated)
+        evaluation = judged_by_people(evaluated.evaluation, self._running.steering.steered.feedback)
+        return await self._end(Phase.COMPLETED, "", evaluated.changed(evaluation=evaluation))
 
     async def _end(self, phase: Phase, problem: str, evaluated: Evaluated | None = None) -> TaskResult:
         """End the task. An end that has begun is not cut: a cancellation changes nothing about it any more."""

@@ -1,4 +1,4 @@
-"""The updates by which a running task is steered: pauses, messages, redirections. Each is recorded at once."""
+"""The updates that steer a running task: pauses, messages, redirections, feedback. Each is recorded at once."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -7,8 +7,8 @@ from temporalio import workflow
 
 from perdure.errors import InvalidTask
 from perdure.identity import digest
-from perdure.names import MESSAGE, PAUSE, REDIRECT, RESUME
-from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskMessage
+from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME
+from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
 from perdure.tasks import Progress
 from perdure.temporal.errors import failure_of
 from workflows.running_task import RunningTask
@@ -60,6 +60,16 @@ class Steerable:
     @redirect.validator
     def _refuse_redirect(self, request: Redirection) -> None:
         _check(self._running.check_message, request)
+
+    @workflow.update(name=FEEDBACK)
+    async def feedback(self, request: TaskFeedback) -> Progress:
+        """Have a person's word on a step, or on the task, count in its evaluation."""
+        self._running.steering.judge(_identified(request), workflow.now())
+        return self._shown()
+
+    @feedback.validator
+    def _refuse_feedback(self, request: TaskFeedback) -> None:
+        _check(self._running.steering.check_feedback, request)
 
     def _shown(self) -> Progress:
         self._running.show()

@@ -1,10 +1,14 @@
 """What people and programs do to one task while it runs: each request counts once. Does nothing to the task. Pure."""
 
+from collections.abc import Iterable
+
+from perdure.changes import ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
 from perdure.model import Instant, json_size
 from perdure.steering import (
     MOST_CONSTRAINTS,
+    GivenFeedback,
     Intervention,
     InterventionKind,
     PauseRequest,
@@ -12,9 +16,11 @@ from perdure.steering import (
     Steered,
     SteeringRequest,
     TakenMessage,
+    TaskFeedback,
     TaskMessage,
     require_named,
 )
+from perdure.tasks import Evaluation, Judgement
 
 HANDLED_KEPT = 500
 """Ids of requests that are recognised as duplicates: the last ones; a choice. ASCII ones take 50 kB at most."""
@@ -24,6 +30,9 @@ INTERVENTIONS_KEPT = 20
 
 MOST_UNREAD = 20
 """Messages that wait until the model takes its next turn, a choice: they come from people, and a turn takes minutes."""
+
+MOST_FEEDBACK = 50
+"""Times that people judge a task or its steps, a choice: all of them are in its result."""
 
 MOST_BYTES = 100_000
 """Bytes of them together: they travel with the task, and the model reads them at once."""
@@ -118,6 +127,20 @@ class Steering:
         if size > MOST_BYTES:
             raise InvalidTask("task", f"has more than {MOST_BYTES:,} bytes that its model has not seen", fix=fix)
 
+    def check_feedback(self, request: TaskFeedback) -> None:
+        """Refuse feedback that is no person's, or that there is no room for. A duplicate is accepted.
+
+        Raises:
+            InvalidTask: With what to do.
+        """
+        self._check(request)
+        if self._is_handled(request.id):
+            return
+        if request.by.kind is not ActorKind.PERSON:
+            raise InvalidTask("by", f"is of the kind {request.by.kind.value!r}, and only people judge a task")
+        if len(self._steered.feedback) >= MOST_FEEDBACK:
+            raise InvalidTask("task", f"has been judged {MOST_FEEDBACK} times already, and takes no more")
+
     def pause(self, request: PauseRequest, at: Instant) -> None:
         """Pause; a known id changes nothing. It does not check again, as a replay does not check either."""
         if self._is_new(request) and self._steered.paused is None:
@@ -143,6 +166,15 @@ class Steering:
             what = " and ".join(filter(None, ["another goal" if goal else "", _counted(len(given))]))
             self._record(InterventionKind.REDIRECTED, request, at, because=request.because, what=what)
             self._keep(TakenMessage(id=request.id, goal=goal, constraints=given, by=request.by, at=at))
+
+    def judge(self, request: TaskFeedback, at: Instant) -> None:
+        """Keep feedback for the task's evaluation; a known id changes nothing."""
+        if self._is_new(request):
+            verdict = "passed" if request.passed else "not passed"
+            what = f"step {request.step}: {verdict}" if request.step else verdict
+            self._record(InterventionKind.JUDGED, request, at, because=request.text, what=what)
+            given = GivenFeedback(step=request.step, passed=request.passed, text=request.text, by=request.by, at=at)
+            self._steered = self._steered.changed(feedback=(*self._steered.feedback, given))
 
     def _check(self, request: SteeringRequest) -> None:
         refuse_unknown(request, "", InvalidTask)
@@ -171,6 +203,13 @@ class Steering:
         kept = (*self._steered.interventions, found)[-INTERVENTIONS_KEPT:]
         self._steered = self._steered.changed(interventions=kept)
         return found
+
+
+def judged_by_people(evaluation: Evaluation | None, feedback: Iterable[GivenFeedback]) -> Evaluation | None:
+    """Return an evaluation with what people said while the task ran; None: nobody and nothing judges the task."""
+    said = tuple(Judgement(by="person", passed=one.passed, reason=one.told) for one in feedback)
+    judgements = (*(evaluation.judgements if evaluation else ()), *said)
+    return Evaluation(judgements=judgements) if judgements else None
 
 
 def _counted(constraints: int) -> str:

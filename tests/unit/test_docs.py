@@ -23,6 +23,7 @@ from perdure.names import (
     COMPENSATED,
     CONVERSATION,
     DELIVER,
+    FEEDBACK,
     MEMORY,
     MESSAGE,
     PAUSE,
@@ -165,5 +166,19 @@ def test_every_module_and_room_of_perdure_has_its_place_on_the_map() -> None:
 def test_every_query_update_and_memo_is_documented() -> None:
     said = Path("docs/temporal.md").read_text(encoding="utf-8").split("## Names")[1]
     queries = (PROGRESS, QUESTIONS, MEMORY, CONVERSATION, RESULT, STAGE, REPORT)
-    ours = (ANSWER, DELIVER, PAUSE, RESUME, MESSAGE, REDIRECT, *queries, TASK, STARTED_BY, BINDING, COMPENSATED, AGAIN)
+    ours = (
+        ANSWER,
+        DELIVER,
+        PAUSE,
+        RESUME,
+        MESSAGE,
+        REDIRECT,
+        FEEDBACK,
+        *queries,
+        TASK,
+        STARTED_BY,
+        BINDING,
+        COMPENSATED,
+        AGAIN,
+    )
     assert [name for name in ours if f"`{name}`" not in said] == []

@@ -30,6 +30,7 @@ COMMANDS = {
     "resume": "worker.cli.steering:resume",
     "message": "worker.cli.steering:message",
     "redirect": "worker.cli.steering:redirect",
+    "feedback": "worker.cli.steering:feedback",
     "cancel": "worker.cli.tasks:cancel",
     "schedule": "worker.cli.schedules:schedule",
     "schedules": "worker.cli.schedules:schedules",

@@ -1,5 +1,6 @@
-"""Commands that steer a running task: pause, resume, message, redirect."""
+"""Commands that steer a running task: pause, resume, message, redirect, feedback."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -7,10 +8,18 @@ import typer
 from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.settings import Settings
-from perdure.steering import PauseRequest, Redirection, TaskMessage
+from perdure.steering import PauseRequest, Redirection, TaskFeedback, TaskMessage
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
 from worker.terminal.output import say, show_json
+
+
+class Verdict(StrEnum):
+    """Whether something did what it should."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+
 
 Because = Annotated[str, typer.Option(help="Why; 'status' shows it.")]
 By = Annotated[str, typer.Option(help="Who asks for it; your account's name if left out.")]
@@ -73,6 +82,26 @@ async def redirect(
         show_json({"redirected": workflow_id})
     else:
         say(f"redirected {workflow_id}: its model sees it before its next turn")
+
+
+async def feedback(
+    task: TaskArgument,
+    verdict: Annotated[Verdict, typer.Argument(help="Whether it did what it should.")],
+    *,
+    step: Annotated[str, typer.Option(help="The step's path, as 'status' shows it; the whole task if left out.")] = "",
+    because: Because = "",
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a running task, or a step of it, did what it should: it counts in the task's evaluation."""
+    workflow_id = workflow_id_of(task)
+    asked = {"passed": verdict is Verdict.PASSED, "step": step, "text": because}
+    given = validated(TaskFeedback, asked, "", InvalidTask)
+    await gateway(Settings()).feedback(workflow_id, given, by=person(by))
+    if as_json:
+        show_json({"judged": workflow_id})
+    else:
+        say(f"noted for the evaluation of {workflow_id}")
 
 
 def _request(because: str) -> PauseRequest:

@@ -5,10 +5,10 @@ from uuid import uuid4
 from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidTask
-from perdure.names import MESSAGE, PAUSE, REDIRECT, RESUME
-from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskMessage
+from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME
+from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
 from worker.gateway.base import call
-from worker.gateway.tasks import TaskCalls, sent_update
+from worker.gateway.tasks import TaskCalls, require_person, sent_update
 
 
 class SteeringCalls(TaskCalls):
@@ -71,6 +71,22 @@ class SteeringCalls(TaskCalls):
             InvalidTask: There is no such task, or it runs a skill, or has ended; or it has too many constraints.
         """
         await self._steer(workflow_id, REDIRECT, redirection, by)
+
+    @call
+    async def feedback(self, workflow_id: str, feedback: TaskFeedback, *, by: Actor) -> None:
+        """Say whether a running task, or a step of it, did what it should: it counts in the task's evaluation.
+
+        Args:
+            workflow_id: The task.
+            feedback: What a person says.
+            by: The person.
+
+        Raises:
+            InvalidInput: The actor is not a person.
+            InvalidTask: There is no such task, or it has ended.
+        """
+        require_person(by)
+        await self._steer(workflow_id, FEEDBACK, feedback, by)
 
     async def _steer(self, workflow_id: str, update: str, request: SteeringRequest, by: Actor) -> None:
         given = request.model_dump() | {"by": by.model_dump(), "id": request.id or uuid4().hex}

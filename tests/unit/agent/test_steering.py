@@ -5,7 +5,14 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
-from perdure.agent.steering import HANDLED_KEPT, INTERVENTIONS_KEPT, MOST_UNREAD, Steering
+from perdure.agent.steering import (
+    HANDLED_KEPT,
+    INTERVENTIONS_KEPT,
+    MOST_FEEDBACK,
+    MOST_UNREAD,
+    Steering,
+    judged_by_people,
+)
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
 from perdure.model import Instant
@@ -17,8 +24,10 @@ from perdure.steering import (
     PauseRequest,
     Redirection,
     Steered,
+    TaskFeedback,
     TaskMessage,
 )
+from perdure.tasks import Evaluation, Judgement
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -179,3 +188,34 @@ def test_what_says_nothing_or_too_much_is_no_message() -> None:
             TaskMessage(text=text)
     with pytest.raises(ValidationError):
         Redirection(constraints=("",))
+
+
+def test_feedback_is_a_persons_counts_once_and_becomes_part_of_the_evaluation() -> None:
+    steering = Steering(Steered())
+    program = TaskFeedback(passed=True)
+    with pytest.raises(InvalidTask, match="by: is of the kind 'system', and only people judge a task"):
+        steering.check_feedback(program)
+    first = TaskFeedback(passed=False, step="a[1].b", text="Another one.", id="one", by=ADA)
+    for request in (first, first, TaskFeedback(passed=True, by=ADA)):
+        steering.check_feedback(request)
+        steering.judge(request, NOW)
+    steering = rolled(steering)
+    judged = Judgement(by="expect", passed=True, reason="it is")
+    evaluation = judged_by_people(Evaluation(judgements=(judged,)), steering.steered.feedback)
+    assert evaluation is not None
+    assert [(one.by, one.passed, one.reason) for one in evaluation.judgements] == [
+        ("expect", True, "it is"),
+        ("person", False, "step a[1].b: Another one. (person ada, 2026-01-02 00:00:00 UTC)"),
+        ("person", True, "the task (person ada, 2026-01-02 00:00:00 UTC)"),
+    ]
+    assert not evaluation.passed
+    assert [one.what for one in steering.steered.interventions] == ["step a[1].b: not passed", "passed"]
+    assert judged_by_people(None, ()) is None
+
+
+def test_feedback_is_bounded() -> None:
+    steering = Steering(Steered())
+    for _ in range(MOST_FEEDBACK):
+        steering.judge(TaskFeedback(passed=True, by=ADA), NOW)
+    with pytest.raises(InvalidTask, match="task: has been judged 50 times already"):
+        steering.check_feedback(TaskFeedback(passed=True, by=ADA))

@@ -42,12 +42,17 @@ async def test_a_task_is_paused_and_resumed_and_status_says_by_whom(installed: I
     assert ": the shop is closed" in shown
     assert f"\n  perdure resume {started}\n" in shown
 
+    judged = await installed.perdure("feedback", file, "failed", "--step", "paid", "--because", "late", "--by", "kim")
+    assert judged.status == 0, judged.err
+    assert "(step paid: not passed): late" in (await installed.perdure("status", file)).out
     resumed = await installed.perdure("resume", file, "--by", "kim", "--json")
     assert json.loads(resumed.out) == {"resumed": started}
     await until(lambda: progress(installed, file), lambda now: [wait.step for wait in now.waits] == ["noted"])
     assert "resumed by person kim on 20" in (await installed.perdure("status", file)).out
     assert (await installed.perdure("deliver", file, "note")).status == 0
-    assert (await installed.perdure("run", file)).status == 0
+    ended = await installed.perdure("run", file)
+    assert ended.status == 0
+    assert "evaluation by person, not passed: step paid: late (person kim, 20" in ended.out
     late = await installed.perdure("pause", file)
     assert (late.status, "has ended: it takes no pause any more" in late.complaint) == (2, True)
 

@@ -9,7 +9,7 @@ import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import CancelledError
 
-from perdure import Actor, ActorKind, PauseRequest, Progress
+from perdure import Actor, ActorKind, PauseRequest, Progress, TaskFeedback
 from perdure.steering import InterventionKind
 from perdure.tasks import Phase
 from tests.conftest import Servers
@@ -194,3 +194,22 @@ async def test_a_pause_travels_with_the_task_when_its_history_is_rolled_over_and
         assert ledger.read_text().split() == ["begun", "ended"]
         await steer(latest, "resume", id_="two")
         assert (await handle.result()).output == "b"
+
+
+async def test_what_a_person_says_of_a_step_counts_in_the_evaluation(agents: Bench) -> None:
+    skill = agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]\noutput: 1\nexpect: '${output == 1}'")
+    handle = await agents.start(agents.task(skill))
+    await steer(handle, "pause")
+    program = TaskFeedback(passed=True)
+    with pytest.raises(WorkflowUpdateFailedError) as caught:
+        await handle.execute_update("feedback", program)
+    assert "only people judge a task" in str(caught.value.cause)
+    said = TaskFeedback(passed=False, step="a", text="It should be two.", by=ADA)
+    await handle.execute_update("feedback", said)
+    await steer(handle, "resume")
+    result = await handle.result()
+    await agents.replay(handle)
+    assert result.evaluation is not None
+    assert [(one.by, one.passed) for one in result.evaluation.judgements] == [("expect", True), ("person", False)]
+    assert result.evaluation.judgements[1].reason.startswith("step a: It should be two. (person ada, 20")
+    assert not result.evaluation.passed
