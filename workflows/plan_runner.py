@@ -19,9 +19,9 @@ from perdure.history import History
 from perdure.names import Activity
 from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
-from perdure.tools import Effect
 from workflows import options
-from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of
+from workflows.doubting import doubt
+from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
 from workflows.foreign import ForeignCalls
 from workflows.pausing import Pauses
 from workflows.running_task import RunningTask
@@ -209,7 +209,7 @@ class PlanRunner:
             )
         except ActivityError as error:
             self._history.grow(1, size)
-            self._doubt(action, error)
+            doubt(self._running, action, error)
             raise
         finally:
             self._quick.reset()
@@ -217,17 +217,6 @@ class PlanRunner:
         # What it has to remember is submitted by an activity of its own, sooner or later.
         self._history.grow(2 if isinstance(outcome, Ended) and outcome.items else 1, size)
         return outcome
-
-    def _doubt(self, action: Action, error: ActivityError) -> None:
-        """Note a step whose effect may or may not have happened, where its claim does not tell."""
-        state, is_ending = self._running.state, self._running.branches.ending
-        effect = action.tool.effect if action.tool else Effect.READ
-        if is_ending and effect.is_once:
-            state = state.changed(unknown=(*state.unknown, action.path))
-        # No claim tells of an effect that can be repeated.
-        if (is_ending and effect is Effect.IDEMPOTENT) or (action.undone_by and (is_ending or may_have_acted(error))):
-            state = state.doubted(action.path)
-        self._running.state = state
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
         """Hand what a step has to remember to the outbox; wait for it only if the step says that it is critical."""

@@ -14,7 +14,7 @@ from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
 from worker.terminal.output import say, show_json
 
 
-class Verdict(StrEnum):
+class FeedbackVerdict(StrEnum):
     """Whether something did what it should."""
 
     PASSED = "passed"
@@ -86,7 +86,7 @@ async def redirect(
 
 async def feedback(
     task: TaskArgument,
-    verdict: Annotated[Verdict, typer.Argument(help="Whether it did what it should.")],
+    verdict: Annotated[FeedbackVerdict, typer.Argument(help="Whether it did what it should.")],
     *,
     step: Annotated[str, typer.Option(help="The step's path, as 'status' shows it; the whole task if left out.")] = "",
     because: Because = "",
@@ -95,7 +95,7 @@ async def feedback(
 ) -> None:
     """Say whether a running task, or a step of it, did what it should: it counts in the task's evaluation."""
     workflow_id = workflow_id_of(task)
-    asked = {"passed": verdict is Verdict.PASSED, "step": step, "text": because}
+    asked = {"passed": verdict is FeedbackVerdict.PASSED, "step": step, "text": because}
     given = validated(TaskFeedback, asked, "", InvalidTask)
     await gateway(Settings()).feedback(workflow_id, given, by=person(by))
     if as_json:
