@@ -252,11 +252,14 @@ class Audit:
         self._soon = None
 
     async def _keep_telling(self) -> None:
+        own = asyncio.current_task()
         while not self._ending.is_set():
             try:
                 await self._tell()
             except PerdureError as error:
                 _log.info("how far the audit came is not told yet: %s", error)
+            if own is not None and own.cancelling():
+                return  # Redis's client may have swallowed the cancellation.
             with suppress(TimeoutError):
                 async with asyncio.timeout(HEADS_EVERY):
                     await self._ending.wait()

@@ -89,7 +89,7 @@ def whole_of(redis: Redis, longterm: LongTerm) -> Wholeness:
 async def door_of(redis: Redis, longterm: LongTerm, folder: Path) -> AsyncGenerator[Door]:
     leases, journal = Leases(redis, seconds=1.0, patience=5.0), Journal(folder)
     audit = Audit(Path(os.environ[HOME_VARIABLE]) / "shared-journal" / FOLDER, TenantKey(TENANT_KEY), AuditHeads(redis))
-    yield Door(
+    door = Door(
         longterm=longterm,
         journal=journal,
         deletions=Deletions(redis),
@@ -108,7 +108,10 @@ async def door_of(redis: Redis, longterm: LongTerm, folder: Path) -> AsyncGenera
         client_timeout=0.2,
         audit=audit,
     )
-    await audit.close()
+    try:
+        yield door
+    finally:
+        await audit.close()
 
 
 class Sleeping(LongTerm):
