@@ -12,11 +12,16 @@ from activities.steps import this_attempt
 from perdure.agent.steps.calls import Asks, Calls, Ended
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
-from perdure.errors import WorkflowFailed
-from perdure.names import Activity
+from perdure.errors import InvalidSkill, WorkflowFailed
+from perdure.names import Activity, Workflow
+from perdure.skills.foreign import ActivityStep
 from perdure.temporal.errors import of_call
 from perdure.temporal.failures import still_running
 from perdure.temporal.raw import NotJson, json_of
+from perdure.toolbox import Toolbox
+
+_OURS = frozenset(one.value for one in Activity)
+_OUR_WORKFLOWS = frozenset(one.value for one in Workflow) - {Workflow.RESUMABLE_AGENT.value}
 
 _AGAIN_AFTER = timedelta(seconds=5)
 """How long until it is looked again whether a workflow has ended: a choice between calls and waiting."""
@@ -29,16 +34,23 @@ class ForeignActivities:
         steps: What a call is, and what becomes of it.
         client: Knows the workflows that were started.
         session: Records what a step has learned.
+        toolbox: The tools, which policies guard only where they are called as tools.
     """
 
-    def __init__(self, steps: ForeignSteps, client: Client, session: SessionWriter) -> None:
+    def __init__(self, steps: ForeignSteps, client: Client, session: SessionWriter, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
         self._steps = steps
         self._client = client
         self._session = session
 
     @activity.defn(name=Activity.BEGIN_CALL)
     async def begin_call(self, call: ForeignCall) -> Calls | Ended | Asks:
-        """Return what is to be called; the outcome of a call that was made in an earlier run; or a question."""
+        """Return what is to be called; the outcome of a call that was made in an earlier run; or a question.
+
+        Raises:
+            InvalidSkill: It is a tool, or an activity or a workflow of this installation itself.
+        """
+        self._require_foreign(call)
         owner = f"{activity.info().workflow_run_id}/{call.path}"
         outcome = await self._steps.begin(call, this_attempt(), owner, self._is_known)
         if isinstance(outcome, Ended):
@@ -73,6 +85,17 @@ class ForeignActivities:
             raise WorkflowFailed(f"the workflow {call.workflow_id} failed: {type(cause).__name__}: {cause}") from None
         except RPCError as error:
             raise of_call(error) from error
+
+    def _require_foreign(self, call: ForeignCall) -> None:
+        step = call.step
+        if step.queue != activity.info().task_queue:
+            return
+        field = f"{call.path}.{step.kind}"
+        if step.called in self._toolbox:
+            # Called so, it would get a task and approvals that the skill makes up.
+            raise InvalidSkill(field, f"{step.called!r} is a tool", fix=f"write tool: {step.called}")
+        if step.called in (_OURS if isinstance(step, ActivityStep) else _OUR_WORKFLOWS):
+            raise InvalidSkill(field, f"{step.called!r} belongs to Perdure itself", fix="name one of your own")
 
     async def _is_known(self, workflow_id: str) -> bool:
         try:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from pydantic import SecretStr
 from temporalio import activity
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
@@ -154,7 +154,8 @@ class NotifyingActivities:
         asker = self._notifier.client.get_workflow_handle(notice.workflow_id)
         try:
             asked = await asker.query(QUESTIONS, result_type=tuple[Question, ...], rpc_timeout=STARTED_WITHIN)
-        except RPCError:
+        except (RPCError, WorkflowQueryFailedError):
+            # No worker of its version can tell, say.
             return True
         return notice.question_id in [question.id for question in asked]
 

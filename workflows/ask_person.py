@@ -64,7 +64,7 @@ class AskPerson:
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
         """Return what it waits for."""
-        return self._questions.open
+        return self._questions.takes
 
     @workflow.update(name=ANSWER)
     async def answer(self, answer: Answer) -> None:

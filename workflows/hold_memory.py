@@ -73,7 +73,7 @@ class HoldMemory:
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
         """Return what it waits for."""
-        return self._questions.open
+        return self._questions.takes
 
     @workflow.update(name=ANSWER)
     async def answer(self, answer: HeldAnswer) -> None:

@@ -122,7 +122,7 @@ class ResumableAgent(Steerable):
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
         """Return what the task waits for."""
-        return self._running.questions.open
+        return self._running.questions.takes
 
     @workflow.update(name=ANSWER)
     async def answer(self, answer: Answer) -> Progress:

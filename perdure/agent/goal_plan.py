@@ -127,8 +127,15 @@ class GoalPlan:
         return _returned(state, branch, returned).counted(StepStatus.FAILED)
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
-        """Return the state with messages in the conversation; None while a turn is taken that will not see them."""
-        return None if state.branches[MAIN].path else _positioned(state, hear(_conversation(state), messages))
+        """Return the state with messages in the conversation; None until the turn under way has ended, with its calls.
+
+        Taken before, they would no longer count against what a task keeps for its model.
+        """
+        conversation = _conversation(state)
+        last = conversation.last
+        if state.branches[MAIN].path or (last is not None and last.is_open):
+            return None
+        return _positioned(state, hear(conversation, messages))
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Never called: this plan asks no questions itself."""

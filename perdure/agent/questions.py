@@ -25,6 +25,12 @@ class Questions:
         return tuple(self._open.values())
 
     @property
+    def takes(self) -> tuple[Question, ...]:
+        """The questions that take an answer: the open ones, and those that are about to be put."""
+        coming = (question for name, question in self._coming.items() if name not in self._answered)
+        return (*self._open.values(), *coming)
+
+    @property
     def answered(self) -> tuple[str, ...]:
         """The ids of all answered questions, latest last."""
         return tuple(self._answered)

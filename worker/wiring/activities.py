@@ -91,7 +91,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             continue_after=settings.continue_after,
         ),
         CompensatingActivities(services.bindings),
-        ForeignActivities(foreign, client, services.session),
+        ForeignActivities(foreign, client, services.session, services.toolbox),
         ValueActivities(values, services.session),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),

@@ -18,7 +18,7 @@ from perdure.agent.steps.reached import Reached, is_declined, question_of, so_fa
 from perdure.agent.steps.secrecy import SecretGate, secrets_for
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
-from perdure.errors import InvalidInput, InvalidTask, ResultTooLarge
+from perdure.errors import InvalidArguments, InvalidInput, InvalidTask, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest, idempotency_key
 from perdure.questions import (
@@ -149,7 +149,8 @@ class StepRunner(StepEvaluator):
         try:
             return await self._perform(tool, keywords, call, effect, key, gate=gate, attempt=attempt, verdict=verdict)
         except (ResultTooLarge, InvalidInput) as problem:
-            if call.step.compensate is None or isinstance(problem, InvalidTask):
+            # Of arguments, and of what is missing, it is said before anything is called.
+            if call.step.compensate is None or isinstance(problem, InvalidTask | InvalidArguments):
                 raise
             lacking = f"its output is not known: {problem}"
             undoing = Compensation(path=call.path, tool=call.step.compensate.tool, problem=lacking)

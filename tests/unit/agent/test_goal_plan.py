@@ -23,9 +23,11 @@ from perdure.agent.turns import (
     Reasoned,
     WantedCall,
 )
+from perdure.changes import Actor, ActorKind
 from perdure.model import LONGEST_QUESTION
 from perdure.names import Activity
 from perdure.skills.steps import MOST_AT_ONCE
+from perdure.steering import TakenMessage
 from perdure.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -442,3 +444,18 @@ def test_large_turns_travel_by_reference() -> None:
             compressed = Compressed(summary=Value(inline="short"), size=5).model_dump(mode="json")
             state = ended(plan, started(state, action), action, compressed=compressed)
     assert min(limits) == SMALL_INLINE_LIMIT
+
+
+def test_messages_wait_until_a_turn_and_its_calls_have_ended() -> None:
+    plan, state = plan_of()
+    message = TakenMessage(id="one", text="Look again.", by=Actor(kind=ActorKind.PERSON, id="ada"), at=NOW)
+    state = reasoned(plan, state, wanted(), wanted(key="2"))
+    first, second = actions(plan, state)
+    state = ended(plan, started(state, first, second), first, output="found")
+    assert plan.heard(state, [message]) is None, "it counts against what a task keeps until then"
+    state = ended(plan, state, second, output="found")
+    heard = plan.heard(state, [message])
+    assert heard is not None
+    conversation = conversation_of(heard)
+    assert conversation is not None
+    assert [one.id for one in conversation.turns[-1].heard] == ["one"]

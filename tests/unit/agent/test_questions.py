@@ -43,7 +43,9 @@ def test_a_question_that_is_being_announced_can_be_answered() -> None:
     questions = Questions(())
     named = questions.named(QUESTION, NOW)
     questions.check(Answer(question_id="a", value="yes"))
+    assert (questions.open, questions.takes) == ((), (named,)), "the webhook asks whether it is still to be told"
     questions.answer(Answer(question_id="a", value="yes"), NOW)
+    assert questions.takes == ()
     with pytest.raises(InvalidAnswer, match="'a' is answered already"):
         questions.check(Answer(question_id="a", value="no"))
     questions.ask(named)

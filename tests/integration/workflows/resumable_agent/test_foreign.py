@@ -228,3 +228,20 @@ output: "${{steps.n.done}}"
 """
     assert (await agents.run(text)).output == 24
     assert sorted(lines_in(str(ledger))) == sorted(f"charged {number}" for number in range(24))
+
+
+@pytest.mark.parametrize(
+    ("called", "problem"),
+    [
+        ("activity: append", "'append' is a tool"),
+        ("activity: quick_step", "'quick_step' belongs to Perdure itself"),
+        ("workflow: EraseMemory", "'EraseMemory' belongs to Perdure itself"),
+    ],
+)
+async def test_no_tool_and_nothing_of_perdure_itself_is_called_past_the_policies(
+    agents: Bench, called: str, problem: str
+) -> None:
+    text = f"steps: [{{id: call, {called}, queue: {agents.queue}, args: [{{}}]}}]"
+    result = await failed(await agents.start(agents.task(agents.skill(text))))
+    assert problem in result.problem
+    assert result.unknown == ()

@@ -8,8 +8,9 @@ from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
-from temporalio.client import WorkflowHandle
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 
+from perdure import TaskResult
 from perdure.agent.steps import secrecy
 from perdure.agent.steps.once import OnceRunner
 from perdure.agent.steps.secrecy import CallSecrets, SecretGate
@@ -128,12 +129,17 @@ async def test_one_that_disappears_is_looked_for_and_then_the_step_fails_and_has
     (folder / "door").write_text("open sesame", encoding="utf-8")
     async with bench(servers, tmp_path, more={**TOOLS, "secrets": (folder,)}) as agents:
         ledger = agents.ledger()
-        problem = await refused(
-            agents,
+        undo = f"compensate: {{tool: append, args: {{ledger: {ledger}, line: undone}}}}"
+        text = (
             f"steps:\n  - {{id: lose, tool: lose, args: {{file: {folder / 'door'}}}}}\n"
-            f"  - {{id: open, tool: open_door, args: {{ledger: {ledger}, how: open}}}}\n",
+            f"  - {{id: open, tool: open_door, args: {{ledger: {ledger}, how: open}}, {undo}}}\n"
         )
-    assert "PRD104 open.tool: tool 'open_door' needs the secret 'door'" in problem
+        handle = await agents.start(agents.task(agents.skill(text)))
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        result = await handle.query("result", result_type=TaskResult)
+    assert "PRD104 open.tool: tool 'open_door' needs the secret 'door'" in result.problem
+    assert (result.compensated, result.uncompensated, result.unknown) == ((), (), ()), "its id can be used again"
     assert lines_in(str(ledger)) == []
 
 
