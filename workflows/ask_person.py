@@ -47,16 +47,18 @@ class AskPerson:
             raise failure_of(self._refused)
         until = workflow.now() + asked.lasts
         workflow.set_current_details(f"**waits for a person** until {until:%Y-%m-%d %H:%M:%S %Z}")
-        # No store and no key is waited for: the deadline holds in any case.
+        # The deadline holds in any case; only the end of the run waits for its label, by which an erasure finds it.
         labelling = asyncio.create_task(self._label(asked))
+        telling = asyncio.create_task(self._tell(labelling))
         try:
             with suppress(TimeoutError):
                 await workflow.wait_condition(
                     lambda: self._questions.is_answered(ASKED), timeout=asked.lasts, timeout_summary="for an answer"
                 )
+            found = self._found()
         finally:
-            labelling.cancel()
-        found = self._found()
+            telling.cancel()
+            await asyncio.shield(labelling)
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.set_current_details("**answered**" if found.answered else "**nobody answered in time**")
         return found
@@ -89,10 +91,14 @@ class AskPerson:
         self._questions.withdraw_all()
         return PersonAnswer(answered=False, value=self._default, at=workflow.now())
 
-    async def _label(self, asked: PersonQuestion) -> None:
-        """Have the inbox and an erasure find it by its user, and the webhook told."""
+    async def _label(self, asked: PersonQuestion) -> str:
+        """Have the inbox and an erasure find it by its user; returns the user's tenant."""
+        tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
+        workflow.upsert_search_attributes([TENANT.value_set(tenant)])
+        return tenant
+
+    async def _tell(self, labelling: asyncio.Task[str]) -> None:
+        """Have the webhook told."""
         with suppress(ActivityError):  # It is tried until it succeeds, or nothing is asked any more.
-            tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
-            workflow.upsert_search_attributes([TENANT.value_set(tenant)])
-            call = NotifyCall(tenant=tenant, question=self._question)
+            call = NotifyCall(tenant=await asyncio.shield(labelling), question=self._question)
             await options.change(NotifyingActivities.notify, call, "Have the webhook told")
