@@ -52,7 +52,7 @@ async def message(
     by: Annotated[str, typer.Option(help="Who tells it; your account's name if left out.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Tell the model of a task with a goal something while it works."""
+    """Send a message to the model of a task with a goal while it works."""
     workflow_id = workflow_id_of(task)
     given = validated(TaskMessage, {"text": text}, "", InvalidTask)
     await gateway(Settings()).message(workflow_id, given, by=person(by))
@@ -73,7 +73,7 @@ async def redirect(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Give a task with a goal another one, or further constraints, while it works."""
+    """Redirect a task with a goal while it works: to another goal, or by further constraints."""
     workflow_id = workflow_id_of(task)
     asked = {"goal": goal, "constraints": constraint or [], "because": because}
     given = validated(Redirection, asked, "", InvalidTask)
@@ -93,7 +93,7 @@ async def feedback(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say whether a running task, or a step of it, did what it should: it counts in the task's evaluation."""
+    """Record whether a running task, or a step of it, did what it should: it counts in the task's evaluation."""
     workflow_id = workflow_id_of(task)
     asked = {"passed": verdict is FeedbackVerdict.PASSED, "step": step, "text": because}
     given = validated(TaskFeedback, asked, "", InvalidTask)

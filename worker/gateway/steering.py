@@ -44,7 +44,7 @@ class SteeringCalls(TaskCalls):
 
     @call
     async def message(self, workflow_id: str, message: TaskMessage, *, by: Actor) -> None:
-        """Tell the model of a task with a goal something, which it sees before its next turn.
+        """Send a message to the model of a task with a goal, which it sees before its next turn.
 
         Args:
             workflow_id: The task.
@@ -58,7 +58,7 @@ class SteeringCalls(TaskCalls):
 
     @call
     async def redirect(self, workflow_id: str, redirection: Redirection, *, by: Actor) -> None:
-        """Give a task with a goal another one, or further constraints, which its model sees before its next turn.
+        """Redirect a task with a goal to another one, or by constraints, which its model sees before its next turn.
 
         What the task's id stands for stays the goal that it was started with.
 

@@ -108,9 +108,10 @@ class StepRunner(StepEvaluator):
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, tool.name, tool.effect, **how)
         async with self._limiter.within(tool, call, attempt) as admission:
-            acted = await self._tried(
+            performing = self._perform(
                 tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
             )
+            acted = await _tried(call, performing)
             admission.is_made = isinstance(acted, Happened | Ended)
         if not isinstance(acted, Happened):
             return _undone(call, about, so_far, acted)
@@ -132,29 +133,6 @@ class StepRunner(StepEvaluator):
             about = about.changed(attempted_at=found.at)
         text = written(evaluate(call.step.approve, names, f"{call.path}.approve"))
         return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
-
-    async def _tried(
-        self,
-        tool: Tool[..., Any],
-        keywords: Mapping[str, Any],
-        call: StepCall,
-        effect: OnceEffect,
-        key: str,
-        *,
-        gate: Gate,
-        attempt: Attempt,
-        verdict: Verdict | None,
-    ) -> Happened | Unknown | Stopped | Ended:
-        """Perform the effect; of one that can be undone and returned what no step can carry, return how it ended."""
-        try:
-            return await self._perform(tool, keywords, call, effect, key, gate=gate, attempt=attempt, verdict=verdict)
-        except (ResultTooLarge, InvalidInput) as problem:
-            # Of arguments, and of what is missing, it is said before anything is called.
-            if call.step.compensate is None or isinstance(problem, InvalidTask | InvalidArguments):
-                raise
-            lacking = f"its output is not known: {problem}"
-            undoing = Compensation(path=call.path, tool=call.step.compensate.tool, problem=lacking)
-            return failed_after(undoing, str(problem))
 
     async def _perform(
         self,
@@ -204,6 +182,21 @@ class StepRunner(StepEvaluator):
                 if work.is_running:
                     attempt.report.deadline = None
         return Happened(output=tool.jsonable(returned))
+
+
+async def _tried(
+    call: StepCall, performing: Awaitable[Happened | Unknown | Stopped]
+) -> Happened | Unknown | Stopped | Ended:
+    """Perform an effect; of one that can be undone and returned what no step can carry, return how it ended."""
+    try:
+        return await performing
+    except (ResultTooLarge, InvalidInput) as problem:
+        # Of arguments, and of what is missing, it is said before anything is called.
+        if call.step.compensate is None or isinstance(problem, InvalidTask | InvalidArguments):
+            raise
+        lacking = f"its output is not known: {problem}"
+        undoing = Compensation(path=call.path, tool=call.step.compensate.tool, problem=lacking)
+        return failed_after(undoing, str(problem))
 
 
 async def _called(tool: Tool[..., Any], seconds: float, *given: Any) -> Any:
