@@ -19,7 +19,8 @@ PerdureError
 ├── Unavailable             PRD209  something that is needed is not there now; retried
 │   ├── StoreUnavailable    PRD200  a server or a disk does not answer
 │   │   ├── StoreLost       PRD231  a store has lost its data; writes wait until it is rebuilt
-│   │   └── ModelBusy       PRD222  a model's provider asks to wait; retried after as long as it says
+│   │   ├── ModelBusy       PRD222  a model's provider asks to wait; retried after as long as it says
+│   │   └── ReplyUnusable   PRD224  a model's provider answers, but nothing that can be used; retried
 │   ├── WorkerUnavailable   PRD204  no worker serves the task queue, or none with what the work needs
 │   ├── LimitReached        PRD233  a tool is called as often as it may be (perdure.limits); retried
 │   ├── NothingRuns         PRD205  no servers are configured, and none run here
@@ -182,6 +183,12 @@ class ModelBusy(StoreUnavailable):
     def __init__(self, provider: str, problem: str, retry_after: float) -> None:
         super().__init__(provider, problem)
         self.retry_after = retry_after
+
+
+class ReplyUnusable(StoreUnavailable):
+    """A model's provider answered with something that cannot be used; the next answer may be another."""
+
+    code = "PRD224"
 
 
 class StoreRefused(PerdureError):

@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 import activities
 import localservers
 import perdure
+import worker
 import workflows
 from perdure.model import Passed, Request, Stored
 
@@ -43,9 +44,10 @@ def types_of_builds() -> dict[str, type[BaseModel]]:
     Raises:
         ValueError: Two of them have one name, and so one sample.
     """
-    for package in (perdure, activities, workflows, localservers):
+    for package in (perdure, activities, workflows, worker, localservers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            importlib.import_module(module.name)
+            if not module.name.endswith(".__main__"):
+                importlib.import_module(module.name)
     own = [
         one
         for one in dict.fromkeys(_subclasses(Passed))

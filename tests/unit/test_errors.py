@@ -26,6 +26,7 @@ PINNED = {
     "StoreUnavailable": ("PRD200", True),
     "StoreLost": ("PRD231", True),
     "ModelBusy": ("PRD222", True),
+    "ReplyUnusable": ("PRD224", True),
     "WorkerUnavailable": ("PRD204", True),
     "LimitReached": ("PRD233", True),
     "NothingRuns": ("PRD205", True),

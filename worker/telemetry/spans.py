@@ -18,7 +18,7 @@ from pydantic import JsonValue, ValidationError
 from rich.text import Text
 from rich.tree import Tree
 
-from perdure.model import Model
+from perdure.model import Stored
 
 ROTATE_AT = 4_000_000
 """Bytes after which the file becomes ``spans.jsonl.1``; each of the two files holds about 8,000 spans."""
@@ -30,7 +30,7 @@ _SHOWN = 6
 _LONGEST = 60
 
 
-class SpanLine(Model):
+class SpanLine(Stored):
     """A span as it is stored in the file."""
 
     trace: str

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import openai
 
-from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, ReplyUnusable
 from perdure.models.embedding import Vector
 from perdure.models.openai import translated_errors
 
@@ -59,7 +59,7 @@ class OpenAIEmbedder:
             answer = await self._client.embeddings.create(model=self._model, input=list(texts))
         vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
         if len(vectors) != len(texts):
-            raise StoreUnavailable("openai", f"returned {len(vectors)} vectors for {len(texts)} texts")
+            raise ReplyUnusable("openai", f"returned {len(vectors)} vectors for {len(texts)} texts")
         if wrong := next((vector for vector in vectors if len(vector) != self.dimension), None):
             raise EmbeddingMismatch(f"{self.name} returned a vector of {len(wrong)} numbers, not {self.dimension}")
         return vectors

@@ -31,7 +31,8 @@ class LanguageModel(Protocol):
 
         Raises:
             ModelRefused: The same question would fail again.
-            StoreUnavailable: The model does not answer, or not in this form; the question may be repeated.
+            ReplyUnusable: The model does not answer in this form; the question may be repeated.
+            StoreUnavailable: It does not answer; the question may be repeated.
         """
         ...
 
@@ -46,6 +47,7 @@ class LanguageModel(Protocol):
         Raises:
             ContextExceeded: The conversation is longer than the model can read.
             ModelRefused: The same request would fail again.
+            ReplyUnusable: Its answer cannot be read; the request may be repeated.
             StoreUnavailable: It does not answer; the request may be repeated.
         """
         ...

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import openai
 from pydantic import BaseModel, ValidationError
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import ReplyUnusable
 from perdure.models.language import Api
 from perdure.models.language.conversation import Instruction, Message, Replied, Reply, ToolOutput, ToolSpec
 from perdure.models.language.replies import read_completion, read_response
@@ -48,7 +48,7 @@ class OpenAILanguageModel:
                     instructions, text, form
                 )
         except ValidationError as error:
-            raise StoreUnavailable("openai", f"{self.name} did not answer in the form of {form.__name__}") from error
+            raise ReplyUnusable("openai", f"{self.name} did not answer in the form of {form.__name__}") from error
 
     async def _response(self, instructions: str, text: str, form: type[M]) -> M | None:
         answer = await self._client.responses.parse(

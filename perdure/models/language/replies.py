@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import ReplyUnusable, StoreUnavailable
 from perdure.models.language.conversation import Replied, Reply, ToolUse, Usage
 
 _FAILED = {"failed", "cancelled"}
@@ -22,13 +22,14 @@ def read_response(body: str) -> Replied:
     """Read an answer of the Responses API.
 
     Raises:
-        StoreUnavailable: It is not an answer of this API, or the server failed.
+        ReplyUnusable: It is not an answer of this API.
+        StoreUnavailable: The server failed.
     """
     answer = _object(body)
     if answer.get("status") in _FAILED:
         raise StoreUnavailable("openai", f"the response is {answer['status']}")
     if "output" not in answer:
-        raise StoreUnavailable("openai", "gave no output")
+        raise ReplyUnusable("openai", "gave no output")
     output = _mappings(answer["output"])
     said = [one.get("content") for one in output if one.get("type") == "message"]
     calls = [_call(one.get("call_id"), one) for one in output if one.get("type") == "function_call"]
@@ -44,12 +45,12 @@ def read_completion(body: str) -> Replied:
     """Read an answer of chat completions.
 
     Raises:
-        StoreUnavailable: It is not an answer of this API.
+        ReplyUnusable: It is not an answer of this API.
     """
     answer = _object(body)
     choices = _mappings(answer.get("choices"))
     if not choices:
-        raise StoreUnavailable("openai", "gave no choice")
+        raise ReplyUnusable("openai", "gave no choice")
     choice = choices[0]
     message = _mapping(choice.get("message"))
     wanted = [one for one in _mappings(message.get("tool_calls")) if one.get("type", "function") == "function"]
@@ -66,7 +67,7 @@ def _object(body: str) -> Mapping[str, Any]:
     try:
         return _mapping(json.loads(body))
     except (ValueError, RecursionError) as error:
-        raise StoreUnavailable("openai", "did not answer in JSON") from error
+        raise ReplyUnusable("openai", "did not answer in JSON") from error
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from pytest_httpserver import HTTPServer
 
-from perdure.errors import InvalidInput, ModelRefused, StoreUnavailable
+from perdure.errors import InvalidInput, ModelRefused, ReplyUnusable, StoreUnavailable
 from perdure.model import Model
 from perdure.models.language import Api, open_language_model
 from perdure.models.language.openai import OpenAILanguageModel
@@ -52,9 +52,9 @@ async def test_an_answer_in_another_form_may_be_asked_for_again(
     httpserver: HTTPServer, model: OpenAILanguageModel, text: str
 ) -> None:
     serve_model(httpserver, always(text))
-    with pytest.raises(StoreUnavailable, match="did not answer in the form of Weather") as caught:
+    with pytest.raises(ReplyUnusable, match="did not answer in the form of Weather") as caught:
         await model.answer("How warm?", "", Weather)
-    assert "warm" not in str(caught.value).removeprefix("PRD200")
+    assert "warm" not in str(caught.value).removeprefix("PRD224")
 
 
 async def test_a_model_that_declines_answers_nothing(httpserver: HTTPServer, model: OpenAILanguageModel) -> None:

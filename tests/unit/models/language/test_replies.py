@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import ReplyUnusable, StoreUnavailable
 from perdure.models.language.conversation import ToolUse, Usage
 from perdure.models.language.replies import read_completion, read_response
 
@@ -92,10 +92,13 @@ def test_tokens_are_counted_as_far_as_the_server_tells(counts: tuple[Any, Any], 
     ],
 )
 def test_an_answer_of_a_server_that_failed_may_be_asked_for_again(body: str) -> None:
-    with pytest.raises(StoreUnavailable):
+    server_failed = "status" in body
+    with pytest.raises(StoreUnavailable) as caught:
         read_response(body)
-    if "status" not in body:
-        with pytest.raises(StoreUnavailable):
+    assert caught.value.retryable
+    assert isinstance(caught.value, ReplyUnusable) is not server_failed
+    if not server_failed:
+        with pytest.raises(ReplyUnusable):
             read_completion(body)
 
 
