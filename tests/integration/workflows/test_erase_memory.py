@@ -379,19 +379,24 @@ async def test_an_erasure_ends_and_says_so_although_new_runs_keep_coming(
     monkeypatch.setattr(erase_memory, "_PAUSE", timedelta(seconds=0.05))
     monkeypatch.setattr(history, "EVENTS", 40)
     user = f"user {uuid4().hex}"
-    attributes = tenant_attributes(here.services.tenant_key.tenant_of(user))
+    tenant = here.services.tenant_key.tenant_of(user)
+    listing = here.client.list_workflows
 
-    async def start() -> None:
-        while True:
-            await here.client.start_workflow(
-                "Unserved", id=uuid4().hex, task_queue="nobody's", search_attributes=attributes
-            )
-            # As fast as nothing else, they would be all that the server does.
-            await asyncio.sleep(0.2)
+    async def growing(query: str, **more: Any) -> AsyncGenerator[Any]:
+        """List runs, one of which was started since the last look: with runs at intervals a busy server may be late."""
+        run = await here.client.start_workflow(
+            "Unserved", id=uuid4().hex, task_queue="nobody's", search_attributes=tenant_attributes(tenant)
+        )
 
-    starting = asyncio.create_task(start())
+        async def is_listed() -> bool:
+            return run.id in [one.id async for one in listing(f"{Attribute.TENANT} = '{tenant}'")]
+
+        await until(is_listed, bool)
+        async for one in listing(query, **more):
+            yield one
+
+    monkeypatch.setattr(here.client, "list_workflows", growing)
     receipt = await gateway.erase(EraseRequest(user_id=user), by=TESTER)
-    starting.cancel()
     assert not receipt.proved
     assert "workflows in Temporal" in receipt.unreachable
 
