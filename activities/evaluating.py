@@ -8,7 +8,8 @@ from activities.asking import answer_of
 from perdure.agent.steps.evaluator import StepEvaluator
 from perdure.agent.steps.judging import FIELDS, INSTRUCTIONS, Judged, judgement_of, unjudged
 from perdure.agent.steps.task_calls import EvaluateCall, Evaluated
-from perdure.errors import ExpectationFailed, ModelRefused
+from perdure.errors import ExpectationFailed
+from perdure.models.errors import ModelRefused
 from perdure.models.language import LanguageModels
 from perdure.names import Activity
 

@@ -22,7 +22,6 @@ from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
     JobFailed,
-    ModelKeyRefused,
     StoreRefused,
     StoreUnavailable,
     TenantErased,
@@ -37,6 +36,7 @@ from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
+from perdure.models.errors import ModelKeyRefused
 from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
 from perdure.said import Said

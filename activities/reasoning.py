@@ -26,8 +26,9 @@ from perdure.agent.turns import (
 )
 from perdure.agent.working_memory import LONGEST_NOTE
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
-from perdure.errors import ContextExceeded, InvalidInput, InvalidTask, WorkerUnavailable
+from perdure.errors import InvalidInput, InvalidTask, WorkerUnavailable
 from perdure.identity import content_digest
+from perdure.models.errors import ContextExceeded
 from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
 from perdure.names import Activity

@@ -16,7 +16,6 @@ from perdure.errors import (
     InvalidInput,
     InvalidTask,
     JobFailed,
-    ModelRefused,
     NotDone,
     NothingRuns,
     PerdureError,
@@ -40,6 +39,7 @@ from perdure.limits import CallLimit
 from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.memory.recall.query import FoundBy, LeftOut, RecalledItem, RecallResult, Trigger
 from perdure.model import Model
+from perdure.models.errors import ModelRefused
 from perdure.questions import Answer, AnswerSpec, AnswerType, Question, QuestionKind, Subject
 from perdure.requests import (
     ConsentRequest,

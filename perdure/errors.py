@@ -19,7 +19,7 @@ PerdureError
 ├── Unavailable             PRD209  something that is needed is not there now; retried
 │   ├── StoreUnavailable    PRD200  a server or a disk does not answer
 │   │   ├── StoreLost       PRD231  a store has lost its data; writes wait until it is rebuilt
-│   │   ├── ModelBusy       PRD222  a model's provider asks to wait; retried after as long as it says
+│   │   ├── ModelBusy       PRD222  a model's provider (perdure.models.errors) asks to wait; retried then
 │   │   └── ReplyUnusable   PRD224  a model's provider answers, but nothing that can be used; retried
 │   ├── WorkerUnavailable   PRD204  no worker serves the task queue, or none with what the work needs
 │   ├── LimitReached        PRD233  a tool is called as often as it may be (perdure.limits); retried
@@ -175,22 +175,6 @@ class StoreLost(StoreUnavailable):
     code = "PRD231"
 
 
-class ModelBusy(StoreUnavailable):
-    """A model's provider asks to wait before the next call, for ``retry_after`` seconds."""
-
-    code = "PRD222"
-
-    def __init__(self, provider: str, problem: str, retry_after: float) -> None:
-        super().__init__(provider, problem)
-        self.retry_after = retry_after
-
-
-class ReplyUnusable(StoreUnavailable):
-    """A model's provider answered with something that cannot be used; the next answer may be another."""
-
-    code = "PRD224"
-
-
 class StoreRefused(PerdureError):
     """A server answers, but refuses this client's login or rights: the same call would be refused again."""
 
@@ -249,27 +233,6 @@ class VectorIndexDamaged(PerdureError):
 
     code = "PRD230"
     retryable = True
-
-
-class ModelRefused(PerdureError):
-    """A model's provider, by its name in the settings, refused a call: the same call would be refused again."""
-
-    code = "PRD220"
-
-    def __init__(self, provider: str, problem: str) -> None:
-        super().__init__(f"{provider} refuses: {problem}; check the key, the model's name and the account's rights")
-
-
-class ContextExceeded(ModelRefused):
-    """A request is longer than the model can read."""
-
-    code = "PRD221"
-
-
-class ModelKeyRefused(ModelRefused):
-    """The provider refuses this process's key, or has no such model for it: a process with another key may succeed."""
-
-    code = "PRD223"
 
 
 class JournalMismatch(PerdureError):

@@ -29,6 +29,7 @@ from perdure.names import Activity
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.temporal.attributes import tenant_attributes
 from perdure.temporal.raw import NotJson, json_of
+from perdure.tools import Effect
 from workflows import options
 from workflows.failures import cause_of, problem_of
 from workflows.running_task import RunningTask
@@ -36,6 +37,9 @@ from workflows.running_task import RunningTask
 AT_ONCE = 1_000_000
 """Bytes that are sent to others, or come back from them, in calls under way at the same time: with those of other steps
 (``UNDER_WAY``) they fit the 4 MB of one message, as a worker sends all that it starts in one."""
+
+_SENT_LIMIT = 2_090_000
+"""Bytes of an activity's input, with some to spare: Temporal ends a workflow that sends more than 2 MiB."""
 
 ATTEMPTS = 5
 """How often an activity that may be repeated is tried, where its step does not say: a choice."""
@@ -55,14 +59,24 @@ class ForeignCalls:
     def __init__(self, running: RunningTask, history: History) -> None:
         self._running = running
         self._history = history
-        self._children: set[str] = set()
+        self._children: dict[str, Calls] = {}
         self._sent = 0
 
     def freed(self, state: TaskState) -> TaskState:
         """Return the state with the branches that wait for workflows free: a later run of the task attaches to them."""
-        for name in sorted(self._children):
-            state = state.branch(name, path="")
+        for name, calls in sorted(self._children.items()):
+            state = state.branch(name, path="", calls=calls.changed(args=(), runs=True))
         return state
+
+    def attached(self, branch: str) -> Calls | None:
+        """Return the call of a workflow for which the branch waited in the run before; None: it waited for none.
+
+        That costs a run next to nothing of its history, however many it waits for: it would roll over for ever if each
+        of them was begun anew.
+        """
+        calls = self._running.state.branches[branch].calls
+        self._running.update(branch, calls=None)
+        return calls
 
     async def call(self, action: Action, calls: Calls) -> Ended | Asks:
         """Call what a step calls, and return its outcome.
@@ -81,18 +95,27 @@ class ForeignCalls:
             began=workflow.now(),
             warnings=calls.warnings,
         )
-        self._history.grow(2, 2 * len(calls.model_dump_json()))
+        if not calls.runs:
+            self._history.grow(1, 2 * len(calls.model_dump_json()))
         try:
             output = await self._called(branch, call, calls)
         except FailureError as error:
+            if self._running.branches.ending and call.step.declared is Effect.IDEMPOTENT:
+                # No claim tells of it.
+                self._running.state = self._running.state.doubted(action.path)
             if is_cancelled_exception(error) or not calls.owner:
                 raise
+            self._history.grow()
             asks = await self._end(end.changed(problem=problem_of(error), not_done=_is_not_done(error)))
             if isinstance(asks, Asks):
                 return asks
             raise
-        self._history.grow(0, 2 * len(str(output)))
-        return await self._end(end.changed(output=output))
+        self._history.grow(1, 2 * json_size(output))
+        ended = end.changed(output=output)
+        # With the values that the step refers to.
+        if json_size(output) + len(end.model_dump_json().encode()) > _SENT_LIMIT:
+            ended = end.changed(too_large=json_size(output))
+        return await self._end(ended)
 
     async def _end(self, end: EndCall) -> Ended | Asks:
         how = options.of_step(self._running.state.prepared.heartbeat)
@@ -150,7 +173,7 @@ class ForeignCalls:
                     child = await workflow.start_child_workflow(
                         step.workflow,
                         args=list(calls.args),
-                        id=call.child,
+                        id=calls.child,
                         task_queue=step.queue,
                         result_type=RawValue,
                         # It survives a rollover, and a task that is terminated; a later run of the task attaches to it.
@@ -167,35 +190,35 @@ class ForeignCalls:
             except WorkflowAlreadyStartedError:
                 pass
             else:
-                with self._awaiting(branch):
+                with self._awaiting(branch, calls):
                     return _read(await child)
-        with self._awaiting(branch):
-            return await self._attached(call)
+        with self._awaiting(branch, calls):
+            return await self._attached(call.path, calls.child)
 
     @contextmanager
-    def _awaiting(self, branch: str) -> Generator[None]:
+    def _awaiting(self, branch: str, calls: Calls) -> Generator[None]:
         """Let the history be rolled over meanwhile: the workflow has been started, and the next run attaches to it."""
-        self._children.add(branch)
+        self._children[branch] = calls
         self._running.branches.awaiting.add(branch)
         try:
             yield
         finally:
             self._running.branches.awaiting.discard(branch)
-            self._children.discard(branch)
+            del self._children[branch]
 
-    async def _attached(self, call: ForeignCall) -> JsonValue:
+    async def _attached(self, path: str, child: str) -> JsonValue:
         """Wait until a workflow that was started before has ended."""
         try:
             awaited = await workflow.execute_activity(
                 Activity.AWAIT_WORKFLOW,
-                AwaitCall(workflow_id=call.child),
+                AwaitCall(workflow_id=child),
                 result_type=Awaited,
-                summary=f"{call.path}: {call.child}",
+                summary=f"{path}: {child}",
                 **options.of_ingest(),
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
-                await workflow.get_external_workflow_handle(call.child).cancel()
+                await workflow.get_external_workflow_handle(child).cancel()
             raise
         return awaited.output
 

@@ -162,6 +162,8 @@ class PlanRunner:
     async def _execute(self, action: Action, size: int) -> Ended | Asks | Waits | Calls:
         """Run an action's activity: a quick one inside the worker, unless its turn is over or it fails there."""
         try:
+            if attached := self._foreign.attached(action.branch):
+                return attached
             if action.is_quick and self._quick.begin(workflow.now()):
                 try:
                     return await self._execute_quickly(action)

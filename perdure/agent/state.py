@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, JsonValue
 
 from perdure.agent.prepared import PreparedTask
-from perdure.agent.steps.calls import Compensation, Ended, Resumed, Value
+from perdure.agent.steps.calls import Calls, Compensation, Ended, Resumed, Value
 from perdure.durations import Wait
 from perdure.events import EventBox, TakenEvent
 from perdure.explanations import NotListed, RecallSummary, TaskMemory
@@ -72,6 +72,8 @@ class Branch(Passed):
     """The event that it waits for."""
     otherwise: Value | None = None
     """Its output if the event does not come in time; None: it fails then."""
+    calls: Calls | None = None
+    """The workflow of others that it has called and waits for, in an earlier run of the task's."""
     delivered: TakenEvent | None = None
     """To become the output of the step once it goes on."""
     of_plan: bool = False

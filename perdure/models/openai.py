@@ -8,7 +8,8 @@ from email.utils import parsedate_to_datetime
 
 import openai
 
-from perdure.errors import ContextExceeded, ModelBusy, ModelKeyRefused, ModelRefused, StoreUnavailable
+from perdure.errors import StoreUnavailable
+from perdure.models.errors import ContextExceeded, ModelBusy, ModelKeyRefused, ModelRefused
 
 _WORTH_RETRYING = {408, 409, 429}
 """Client errors that can pass: timeout, conflict, rate limit. With any other, the same call fails again."""

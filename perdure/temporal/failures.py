@@ -14,7 +14,8 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from perdure.errors import ModelKeyRefused, PerdureError, StillRunning, StoreRefused
+from perdure.errors import PerdureError, StillRunning, StoreRefused
+from perdure.models.errors import ModelKeyRefused
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats

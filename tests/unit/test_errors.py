@@ -5,6 +5,7 @@ import re
 from localservers import LocalServersError
 from perdure import errors, limits
 from perdure.errors import PerdureError
+from perdure.models.errors import ModelRefused
 
 PINNED = {
     "InvalidInput": ("PRD100", False),
@@ -71,7 +72,7 @@ def tree(kind: type[PerdureError]) -> dict[str, tuple[str, bool]]:
 
 def test_every_type_and_code_is_the_one_that_was_published() -> None:
     assert tree(PerdureError) == PINNED
-    assert {LocalServersError.__name__, limits.LimitReached.__name__} < PINNED.keys()
+    assert {LocalServersError.__name__, limits.LimitReached.__name__, ModelRefused.__name__} < PINNED.keys()
 
 
 def test_no_two_errors_share_a_code() -> None:

@@ -13,7 +13,8 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
-from perdure.errors import InvalidInput, ModelRefused, PerdureError, StoreRefused, Unavailable
+from perdure.errors import InvalidInput, PerdureError, StoreRefused, Unavailable
+from perdure.models.errors import ModelRefused
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -246,8 +246,10 @@ class Calls(Passed):
     """The digest of what is called."""
     shown: str = ""
     """What a person reads of the arguments."""
+    child: str = ""
+    """The id of the workflow that is called; empty: an activity is."""
     runs: bool = False
-    """Whether the workflow to be called was started before."""
+    """Whether that workflow was started before."""
     warnings: tuple[str, ...] = ()
     """The soft policies that spoke about it."""
 

@@ -13,14 +13,14 @@ from pydantic import JsonValue
 from perdure.agent.steps.calls import Asks, Calls, Ended, Result
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
-from perdure.agent.steps.foreign_calls import EndCall, ForeignCall
+from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, workflow_id
 from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Unknown
 from perdure.agent.steps.once import Attempt
-from perdure.agent.steps.packing import packed, unpacked
+from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.values import Values, require_fitting
-from perdure.errors import ClaimLost, NotDone
+from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
@@ -69,7 +69,7 @@ class ForeignSteps(StepEvaluator):
         Args:
             call: The step.
             attempt: The attempt at working it out.
-            owner: Who claims the call: the same for each attempt in one run of the task's workflow.
+            owner: Who claims the call: the same for each attempt at this, and nobody else.
             is_known: Returns whether a workflow of an id was started.
 
         Raises:
@@ -108,9 +108,10 @@ class ForeignSteps(StepEvaluator):
             return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, step.called, step.declared, **how)
-        calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments)
+        child = workflow_id(call.tenant, call.task_id, call.path, effect.arguments) if step.kind == "workflow" else ""
+        calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments, child=child)
         if is_once:
-            found = await self._found(call, effect, owner, so_far, is_known)
+            found = await self._found(call, effect, owner, so_far, lambda: is_known(child))
             if isinstance(found, Unknown):
                 so_far = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=found.claim, verdict=None)
                 about = about.changed(attempted_at=found.at, deadline=found.deadline)
@@ -118,7 +119,7 @@ class ForeignSteps(StepEvaluator):
             if found.holding is ClaimState.DONE:
                 return await concluded(self, call, names, unpacked(found.result), ())
             if found.owner != owner:
-                return calls.changed(owner=found.owner, runs=True)
+                return calls.changed(args=(), owner=found.owner, runs=True)
         if stopped := await gate.stopped():
             if is_once:
                 await self._claims.release(effect, owner, known=True)
@@ -137,7 +138,13 @@ class ForeignSteps(StepEvaluator):
         effect = _effect(call, call.arguments)
         if call.problem:
             return await self._failed(call, effect)
-        require_fitting(call.output, f"{call.path}.output", RESULT_LIMIT, "an output")
+        try:
+            _require_taken(call)
+        except (ResultTooLarge, InvalidInput) as problem:
+            # It has been called: who tries the step again is told the same, and calls nothing.
+            if call.owner:
+                await self._claims.store(effect, call.owner, packed_problem(problem))
+            raise
         if call.owner:
             await self._claims.store(effect, call.owner, packed(call.output))
         names = await self._values.names(call.tenant, call.task_id, call.scope)
@@ -149,7 +156,7 @@ class ForeignSteps(StepEvaluator):
         effect: OnceEffect,
         owner: str,
         so_far: Reached,
-        is_known: Callable[[str], Awaitable[bool]],
+        started: Callable[[], Awaitable[bool]],
     ) -> Claim | Unknown:
         """Return the claim under which the call is to be made, was made or is under way; Unknown: nobody knows."""
         step, verdict = call.step, so_far.verdict
@@ -164,7 +171,7 @@ class ForeignSteps(StepEvaluator):
         other = claim.arguments != effect.arguments
         if claim.holding is ClaimState.DONE and not other:
             return claim
-        if step.kind == "workflow" and not other and claim.owner and await is_known(call.child):
+        if step.kind == "workflow" and not other and claim.owner and await started():
             return claim
         if verdict is None or verdict.claim != claim.owner:
             return Unknown(claim=claim.owner, deadline=None, at=claim.at, other_arguments=other)
@@ -198,6 +205,14 @@ class ForeignSteps(StepEvaluator):
         about = about.changed(attempted_at=call.began)
         text = f"{call.problem}\n{unknown_effect(call.step.called, unknown)}"
         return question_of(call, text, about, choice_of(EffectFate), so_far)
+
+
+def _require_taken(call: EndCall) -> None:
+    field = f"{call.path}.output"
+    if call.too_large:
+        problem = f"{field} has {call.too_large:,} bytes, with its step's values more than can be taken up"
+        raise ResultTooLarge(f"{problem} (return a reference to it)")
+    require_fitting(call.output, field, RESULT_LIMIT, "an output")
 
 
 def _effect(call: ForeignCall | EndCall, arguments: str) -> OnceEffect:

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Acting, Resumed, StepContext
-from perdure.identity import idempotency_key
+from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.tasks import TaskBinding
@@ -25,11 +25,6 @@ class ForeignCall(StepContext):
     earlier: Instant | None = None
     """Since when attempts before this one may have claimed the call, in this run or another; None: none did."""
 
-    @property
-    def child(self) -> str:
-        """The id of the workflow that the step runs: the same in each run of the task."""
-        return f"step-{idempotency_key(self.tenant, self.task_id, self.path)[:32]}"
-
 
 class EndCall(StepContext):
     """The input of the activity that takes up the outcome of a call."""
@@ -44,11 +39,25 @@ class EndCall(StepContext):
     """What a person reads of its arguments."""
     began: Instant
     output: JsonValue = None
+    too_large: int = 0
+    """The bytes of an output that is too large to be sent; 0: it is sent."""
     problem: str = ""
     """Why it failed; empty: it did not."""
     not_done: bool = False
     """Whether it is known that nothing happened, though it failed."""
     warnings: tuple[str, ...] = ()
+
+
+def workflow_id(tenant: str, task_id: str, path: str, arguments: str) -> str:
+    """Return the id of the workflow that a step runs: the same in each run of the task that calls it with the same.
+
+    Args:
+        tenant: Whose task it is.
+        task_id: The task.
+        path: The step.
+        arguments: The digest of what is called.
+    """
+    return f"step-{content_digest([idempotency_key(tenant, task_id, path), arguments])[:32]}"
 
 
 class AwaitCall(Passed):

@@ -1,7 +1,4 @@
-"""One recall's requests to the stores, within one time limit; if a store does not answer, the journal is asked.
-
-Never decides what is returned.
-"""
+"""One recall's requests to the stores, within one time limit, or else to the journal. Decides nothing of the answer."""
 
 import asyncio
 import contextlib
@@ -13,7 +10,7 @@ from typing import TypeVar
 from perdure.consents import withdrawn, withheld
 from perdure.entries import Entry, Hit, Memory, MemoryType, Purpose, Record, State
 from perdure.episodes import Episode, permitted
-from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
+from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.filters import Filters
 from perdure.losses import Store
 from perdure.memory.recall import local
@@ -23,6 +20,7 @@ from perdure.memory.recall.query import FoundBy, Query
 from perdure.memory.recall.sources import Sought, Sources, Wanted
 from perdure.memory.recall.turns import Asked, named, without_names
 from perdure.models.embedding import Vector
+from perdure.models.errors import ModelRefused
 from perdure.stores.weaviate.schema import Kind
 from perdure.strategies import Strategy
 from perdure.together import together

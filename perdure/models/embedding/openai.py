@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import openai
 
-from perdure.errors import EmbeddingMismatch, InvalidInput, ReplyUnusable
+from perdure.errors import EmbeddingMismatch, InvalidInput
 from perdure.models.embedding import Vector
+from perdure.models.errors import ReplyUnusable
 from perdure.models.openai import translated_errors
 
 _TEXTS_A_CALL = 256

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import openai
 from pydantic import BaseModel, ValidationError
 
-from perdure.errors import ReplyUnusable
+from perdure.models.errors import ReplyUnusable
 from perdure.models.language import Api
 from perdure.models.language.conversation import Instruction, Message, Replied, Reply, ToolOutput, ToolSpec
 from perdure.models.language.replies import read_completion, read_response

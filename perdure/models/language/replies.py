@@ -8,7 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from perdure.errors import ReplyUnusable, StoreUnavailable
+from perdure.errors import StoreUnavailable
+from perdure.models.errors import ReplyUnusable
 from perdure.models.language.conversation import Replied, Reply, ToolUse, Usage
 
 _FAILED = {"failed", "cancelled"}

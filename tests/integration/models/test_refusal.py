@@ -11,11 +11,11 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from perdure.errors import ModelKeyRefused, ModelRefused
 from perdure.jobs import Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.models.errors import ModelKeyRefused, ModelRefused
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from worker.wiring import parts

@@ -11,12 +11,13 @@ import pytest
 from perdure.changes import Actor, ActorKind
 from perdure.entries import MARKER, Memory, Purpose
 from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
-from perdure.errors import ModelRefused, PerdureError, StoreUnavailable
+from perdure.errors import PerdureError, StoreUnavailable
 from perdure.items import MemoryItem
 from perdure.jobs import Batch
 from perdure.memory.promotion import promoter as promotion
 from perdure.memory.promotion.promoter import Promoted, Promoter
 from perdure.memory.write_policies import WritePolicy
+from perdure.models.errors import ModelRefused
 from perdure.requests import PromoteRequest, PromoteResult
 from perdure.said import Candidate, Extraction, Extractor, Said, Voice
 from perdure.stores.journal.lines import Accepted

@@ -7,7 +7,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
 from perdure.agent.rehearsal import rehearsed
-from perdure.agent.steps.foreign_calls import ForeignCall
+from perdure.agent.steps.foreign_calls import workflow_id
 from perdure.errors import InvalidInput
 from perdure.skills.cases import Rehearsed, SkillCase
 from perdure.skills.foreign import ActivityStep, WorkflowStep
@@ -115,14 +115,15 @@ async def test_mistakes_are_refused_with_their_field(before: str, after: str, pr
         await gone_through(SHOP.replace(before, after))
 
 
-def test_a_workflow_is_known_by_the_task_and_the_place_of_its_step() -> None:
+def test_a_workflow_is_known_by_the_task_the_place_of_its_step_and_what_it_is_given() -> None:
     names = {
-        ForeignCall.model_construct(tenant=tenant, task_id=task, path=path).child
+        workflow_id(tenant, task, path, arguments)
         for tenant in "ab"
         for task in ("t", "u")
         for path in ("x", "y")
+        for arguments in "12"
     }
-    assert len(names) == 8
+    assert len(names) == 16
     assert not any(part in name for name in names for part in ("t-x", " "))
 
 

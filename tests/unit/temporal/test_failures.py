@@ -10,7 +10,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
-from perdure.errors import InvalidTask, JournalMismatch, ModelKeyRefused, PerdureError, StoreRefused, StoreUnavailable
+from perdure.errors import InvalidTask, JournalMismatch, PerdureError, StoreRefused, StoreUnavailable
+from perdure.models.errors import ModelKeyRefused
 from perdure.temporal.failures import REFUSED_FOR, ActivityInterceptor
 
 

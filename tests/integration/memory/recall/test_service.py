@@ -24,7 +24,7 @@ from activities.memory import MemoryActivities
 from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record
 from perdure.episodes import Episode, EpisodeKind
-from perdure.errors import EmbeddingMismatch, ModelRefused, PerdureError, ResultTooLarge, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, PerdureError, ResultTooLarge, StoreUnavailable
 from perdure.items import Item, MemoryItem, RecordItem, item_id, record_text
 from perdure.jobs import Batch
 from perdure.memory.auditing.audit import Audit
@@ -36,6 +36,7 @@ from perdure.memory.repair import Repair
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.models.errors import ModelRefused
 from perdure.requests import RecallRequest
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.lines import Changed, Settled, accepted

@@ -6,10 +6,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 
-from perdure import Answer, TaskResult
-from perdure.agent.steps.foreign_calls import ForeignCall
+from perdure import AgentTask, Answer, TaskResult
+from perdure.agent.steps.foreign import ForeignSteps
+from perdure.agent.steps.foreign_calls import workflow_id
+from perdure.errors import ExpectationFailed
+from perdure.identity import content_digest
 from perdure.tasks import Phase
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
@@ -37,11 +41,11 @@ async def failed(handle: WorkflowHandle[Any, Any]) -> TaskResult:
     return TaskResult.model_validate(details[0] if details else await handle.query("result"))
 
 
-async def child_of(agents: Bench, task: Any) -> WorkflowHandle[Any, Any]:
-    """Return the workflow that the step of a task runs."""
+def child_of(agents: Bench, task: AgentTask, *args: JsonValue) -> WorkflowHandle[Any, Any]:
+    """Return the workflow that the step of a task runs with some arguments."""
     tenant = agents.services.tenant_key.tenant_of(task.user_id)
-    known = ForeignCall.model_construct(tenant=tenant, task_id=task.task_id, path="call")
-    return agents.client.get_workflow_handle(known.child)
+    arguments = content_digest(["workflow", "Ship", {"queue": QUEUE, "args": list(args)}])
+    return agents.client.get_workflow_handle(workflow_id(tenant, task.task_id, "call", arguments))
 
 
 async def test_an_activity_of_others_is_a_step(agents: Bench) -> None:
@@ -144,7 +148,7 @@ async def test_a_workflow_of_others_is_a_step(agents: Bench) -> None:
     assert (await handle.result()).output == "wood"
     await agents.replay(handle)
     assert lines_in(str(ledger)) == ["packed wood", "shipped wood"]
-    assert (await (await child_of(agents, task)).describe()).status is WorkflowExecutionStatus.COMPLETED
+    assert (await child_of(agents, task, str(ledger), "wood").describe()).status is WorkflowExecutionStatus.COMPLETED
 
 
 async def test_another_run_attaches_to_the_workflow_that_runs_or_takes_its_result(agents: Bench) -> None:
@@ -154,7 +158,7 @@ async def test_another_run_attaches_to_the_workflow_that_runs_or_takes_its_resul
     handle = await agents.start(task)
     await until_true(lambda: lines_in(str(ledger)) == ["packed wood"])
     await handle.terminate()
-    child = await child_of(agents, task)
+    child = child_of(agents, task, str(ledger), "wood", True)
     again = await agents.start(task)
     await child.signal("go")
     assert "step fails: " in (await failed(again)).problem
@@ -181,9 +185,111 @@ output: "${{steps.call.output.shipped}} ${{steps.n.done}}"
         await until_true(lambda: len(lines_in(str(beside))) == 12, seconds=60)
         latest = agents.client.get_workflow_handle(handle.id)
         assert (await latest.describe()).run_id != handle.first_execution_run_id
-        await (await child_of(agents, task)).signal("go")
+        await child_of(agents, task, str(ledger), "wood", True).signal("go")
         assert (await handle.result()).output == "wood 12"
         assert lines_in(str(ledger)) == ["packed wood", "shipped wood"]
+
+
+async def test_a_run_that_waits_for_many_workflows_is_not_rolled_over_for_that(
+    servers: Servers, tmp_path: Path
+) -> None:
+    async with bench(servers, tmp_path, continue_after=60, max_cached_workflows=0) as agents:
+        ledger = agents.ledger()
+        called = step("Ship", f'["{ledger}", "wood ${{n}}", true]', kind="workflow")
+        text = f"""
+steps:
+  - for_each: "${{[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}}"
+    as: n
+    at_once: 12
+    steps: [{called}]
+output: "${{steps.n.done}}"
+"""
+        handle = await agents.start(agents.task(agents.skill(text)))
+        await until_true(lambda: len(lines_in(str(ledger))) == 12, seconds=60)
+        ids = f"WorkflowType = 'Ship' AND ParentWorkflowId = '{handle.id}'"
+
+        async def children() -> list[str]:
+            return [one.id async for one in agents.client.list_workflows(ids)]
+
+        for one in await until(children, lambda found: len(found) == 12):
+            await agents.client.get_workflow_handle(one).signal("go")
+        assert (await handle.result()).output == 12
+        assert len(lines_in(str(ledger))) == 24
+        assert await runs_of(agents, handle.id) <= 5
+
+
+async def runs_of(agents: Bench, workflow_id: str) -> int:
+    """Return how many runs a task has had."""
+    first = agents.client.get_workflow_handle(workflow_id)
+    run_id, count = (await first.describe()).run_id, 0
+    while run_id:
+        count += 1
+        began = await anext(
+            agents.client.get_workflow_handle(workflow_id, run_id=run_id).fetch_history_events(page_size=1)
+        )
+        run_id = began.workflow_execution_started_event_attributes.continued_execution_run_id
+    return count
+
+
+async def test_what_is_called_with_other_arguments_is_another_workflow(agents: Bench, tmp_path: Path) -> None:
+    ledger, order = agents.ledger(), tmp_path / "order"
+    order.write_text("wood\n")
+    called = step("Ship", f'["{ledger}", "${{steps.order.output[0]}}"]', kind="workflow")
+    text = f"""
+steps:
+  - {{id: order, tool: lines_of, args: {{file: "{order}"}}}}
+  - {called}
+  - {{id: fails, tool: garbles, retry: 1}}
+"""
+    task = agents.task(agents.skill(text))
+    assert "step fails: " in (await failed(await agents.start(task))).problem
+    order.write_text("stone\n")
+    again = await agents.start(task)
+    await question_of(again, "call")
+    await again.execute_update("answer", Answer(question_id="call", value="not_done", by="anna"))
+    assert "step fails: " in (await failed(again)).problem
+    assert lines_in(str(ledger)) == ["packed wood", "shipped wood", "packed stone", "shipped stone"]
+
+
+async def test_a_call_whose_outcome_was_not_noted_is_not_made_again_unasked(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = agents.ledger()
+
+    async def broken(*_: object) -> None:
+        raise ExpectationFailed("cannot be taken up")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ForeignSteps, "end", broken)
+        called = step("Charge", f'["{ledger}", {{cents: 7}}]', ", on_failure: ask")
+        handle = await agents.start(agents.task(agents.skill(f"steps: [{called}]")))
+        question = await question_of(handle, "call")
+    assert "cannot be taken up" in question.text
+    await handle.execute_update("answer", Answer(question_id="call", value="retry", by="anna"))
+    question = await question_of(handle, "call#2")
+    assert question.choices == ("done", "not_done")
+    await handle.execute_update("answer", Answer(question_id="call#2", value="done", by="anna"))
+    await handle.result()
+    assert lines_in(str(ledger)) == ["charged 7"]
+
+
+async def test_what_is_too_large_to_be_taken_up_was_called_all_the_same(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Charge", f'["{ledger}", {{cents: 7, size: 1900000}}]', ', when: "${n != 0}", on_failure: ask')
+    text = f"""
+steps:
+  - {{id: pad, tool: big, args: {{size: 200000}}}}
+  - for_each: "${{[steps.pad.output]}}"
+    as: n
+    steps: [{called}]
+"""
+    handle = await agents.start(agents.task(agents.skill(text)))
+    question = await question_of(handle, "n[0].call")
+    assert "more than can be taken up" in question.text
+    await handle.execute_update("answer", Answer(question_id=question.id, value="retry", by="anna"))
+    question = await question_of(handle, "n[0].call#2")
+    assert "more than can be taken up" in question.text
+    assert lines_in(str(ledger)) == ["charged 7"]
 
 
 async def test_a_workflow_that_failed_fails_the_step_in_each_run(agents: Bench) -> None:
@@ -205,7 +311,7 @@ async def test_a_cancelled_task_has_its_workflow_cancelled(agents: Bench) -> Non
     await handle.cancel()
     result = await failed(handle)
     assert (result.status, result.unknown) == (Phase.CANCELLED, ("call",))
-    child = await child_of(agents, task)
+    child = child_of(agents, task, str(ledger), "wood", True)
 
     async def status() -> WorkflowExecutionStatus | None:
         return (await child.describe()).status

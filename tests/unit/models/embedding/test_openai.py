@@ -6,8 +6,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from perdure.errors import EmbeddingMismatch, InvalidInput, ModelKeyRefused, ModelRefused, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable
 from perdure.models.embedding.openai import OpenAIEmbedder
+from perdure.models.errors import ModelKeyRefused, ModelRefused
 
 
 def _embedding(index: int, vector: list[float]) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import cast
 import pytest
 from pytest_httpserver import HTTPServer
 
-from perdure.errors import InvalidInput, ModelRefused, ReplyUnusable, StoreUnavailable
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.model import Model
+from perdure.models.errors import ModelRefused, ReplyUnusable
 from perdure.models.language import Api, open_language_model
 from perdure.models.language.openai import OpenAILanguageModel
 from tests.support.model_server import Answer, serve_model

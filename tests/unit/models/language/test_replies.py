@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from perdure.errors import ReplyUnusable, StoreUnavailable
+from perdure.errors import StoreUnavailable
+from perdure.models.errors import ReplyUnusable
 from perdure.models.language.conversation import ToolUse, Usage
 from perdure.models.language.replies import read_completion, read_response
 

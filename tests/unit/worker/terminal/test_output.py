@@ -6,15 +6,13 @@ import pytest
 
 from perdure.errors import (
     InvalidInput,
-    ModelBusy,
-    ModelKeyRefused,
-    ModelRefused,
     PerdureError,
     StoreRefused,
     StoreUnavailable,
     TaskFailed,
     WorkflowCancelled,
 )
+from perdure.models.errors import ModelBusy, ModelKeyRefused, ModelRefused
 from perdure.questions import Approval, Question, QuestionKind, choice_of
 from worker.terminal.display import how_to_answer
 from worker.terminal.output import Exit, counted, status_of
