@@ -14,7 +14,7 @@ from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
 from perdure.errors import InvalidSkill, WorkflowFailed
 from perdure.names import Activity, Workflow
-from perdure.skills.foreign import ActivityStep
+from perdure.skills.foreign import ActivityStep, TaskStep
 from perdure.temporal.errors import of_call
 from perdure.temporal.failures import still_running
 from perdure.temporal.raw import NotJson, json_of
@@ -92,6 +92,8 @@ class ForeignActivities:
         if step.queue != activity.info().task_queue:
             return
         field = f"{call.path}.{step.kind}"
+        if isinstance(step, TaskStep):
+            return
         if step.called in self._toolbox:
             # Called so, it would get a task and approvals that the skill makes up.
             raise InvalidSkill(field, f"{step.called!r} is a tool", fix=f"write tool: {step.called}")

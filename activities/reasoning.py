@@ -82,7 +82,7 @@ class ReasoningActivities:
         """
         with had_elsewhere():
             model = self._models.get(call.agent.model)
-            tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.memory)
+            tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.offered, call.memory)
         said = call.conversation
         if call.earlier is not None:
             await self._require_newest(call)
@@ -159,7 +159,7 @@ class ReasoningActivities:
             raise InvalidTask("task_id", problem, fix="run the task again under its id: it goes on from those turns")
 
     async def _turn(self, call: ReasonCall, replied: Replied) -> ModelTurn:
-        names = {told_name(name): name for name in call.agent.tools}
+        names = {told_name(name): name for name in (*call.agent.tools, *call.agent.skills)}
         wanted = [
             await self._wanted(call, one, names, "" if place < MOST_CALLS else _TOO_MANY)
             for place, one in enumerate(replied.reply.calls[:MOST_ANSWERED])

@@ -2,44 +2,34 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
 
-from pydantic import JsonValue
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.conversations import conversation_of_run, effects_behind
-from perdure.agent.prepared import InnerSkill, PrepareCall, PreparedTask, ToolShape, versions_of
-from perdure.agent.steps.calls import Path
+from activities.pinning import TaskPinner
+from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
-from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.agent.turns import Conversation
 from perdure.documents import validated
-from perdure.errors import InvalidAgent, InvalidTask, StoreUnavailable, TenantErased
+from perdure.errors import InvalidTask, StoreUnavailable, TenantErased
 from perdure.mcp.servers import McpServers
 from perdure.memory.wholeness import Wholeness
-from perdure.models.language import LanguageModels
 from perdure.names import BINDING, COMPENSATED, TASK, Activity, Attribute, Workflow
-from perdure.registry.agents import Agent, AgentLibrary
-from perdure.registry.prompts import pinned_version
 from perdure.secrets.sources import SecretKeeper
-from perdure.skills.library import SkillLibrary
-from perdure.skills.shape import Skill
-from perdure.skills.steps import PromptStep
 from perdure.stores.redis.bindings import OpenedTask, TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
+from perdure.stores.redis.skill_trials import SkillTrials
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask, TaskBinding, was_compensated
 from perdure.temporal.errors import of_call
 from perdure.together import together
-from perdure.toolbox import Toolbox
-from perdure.tools import Tool
 
 LISTED_WITHIN = 5
 """Attempts, some 15 s, until a task that has acted is refused because Temporal does not list its run; a choice."""
@@ -65,31 +55,16 @@ class Holder:
         return cls(run_id, workflow_id)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Pinned:
-    """What a task runs: a skill, or what an agent may do for its goal."""
-
-    skill: Skill | None = None
-    inner: dict[str, InnerSkill] = field(default_factory=dict[str, InnerSkill])
-    agent: Agent | None = None
-    version: str
-    tools: list[Tool[..., Any]]
-    inputs: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    reads: dict[str, tuple[Path, ...]] = field(default_factory=dict[str, tuple[Path, ...]])
-
-
 @dataclass(frozen=True)
 class TaskActivities:
     """Prepares tasks.
 
     Args:
-        skills: Where skills are.
-        agents: Where agents are.
-        models: The language models that agents may name.
-        toolbox: The tools that this worker has.
+        pinner: Finds what tasks run.
         key: Turns user ids into tenants.
         values: Where large inputs are kept.
         bindings: What task ids stand for, and which workflow runs a task.
+        trials: Know how tasks with each skill have ended.
         client: Knows which workflows run a task, or did.
         whole: Knows since when Redis, with its data about tasks, has lost nothing.
         erasures: Knows when a user was erased.
@@ -100,13 +75,11 @@ class TaskActivities:
         continue_after: Events after which a task's history is rolled over; 0: after about 1,000.
     """
 
-    skills: SkillLibrary
-    agents: AgentLibrary
-    models: LanguageModels
-    toolbox: Toolbox
+    pinner: TaskPinner
     key: TenantKey
     values: Values
     bindings: TaskBindings
+    trials: SkillTrials
     client: Client
     whole: Wholeness
     erasures: RedisErasures
@@ -128,11 +101,11 @@ class TaskActivities:
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
         epoch = await self._epoch(tenant, request.started_at)
-        plan = self._pinned(task)
+        plan = await self.pinner.pinned(task)
         await require_secrets(plan.tools, self.secrets)
         if await self.servers.require(plan.tools, activity.info().attempt):
             # What its arguments may be, only the servers knew.
-            plan = self._pinned(task)
+            plan = await self.pinner.pinned(task)
         kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
         opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
         (found, since), values = await together(opened, together(*kept))
@@ -160,6 +133,8 @@ class TaskActivities:
             skill=plan.skill,
             inner=plan.inner,
             agent=plan.agent,
+            offered=plan.offered,
+            queue=activity.info().task_queue if plan.offered else "",
             position=position,
             version=plan.version,
             versions=versions_of(plan.skill, *(one.skill for one in plan.inner.values()), plan.agent),
@@ -210,35 +185,6 @@ class TaskActivities:
             raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
         return None
 
-    def _pinned(self, task: AgentTask) -> _Pinned:
-        return self._of_skill(task) if task.skill else self._of_agent(task)
-
-    def _of_skill(self, task: AgentTask) -> _Pinned:
-        found = self.skills.linked(task.skill)
-        reads = check_linked(found, self.toolbox)
-        for step in found.steps:
-            if isinstance(step, PromptStep):
-                self.models.get(step.model)
-        if found.skill.judge:
-            self.models.get(found.skill.judge.model)
-        inner = {name: InnerSkill(skill=skill.running, reads=reads[name]) for name, skill in found.inner.items()}
-        return _Pinned(
-            skill=found.skill.running,
-            inner=inner,
-            version=found.version,
-            tools=[self.toolbox.get(name) for name in found.tools],
-            inputs=checked_inputs(found.skill, task.inputs),
-            reads=reads[found.skill.name],
-        )
-
-    def _of_agent(self, task: AgentTask) -> _Pinned:
-        agent = self.agents.get(task.agent)
-        self.models.get(agent.model)
-        if agent.judged:
-            self.models.get(agent.judged.model)
-        tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
-        return _Pinned(agent=agent, version=pinned_version(agent.digest, agent.prompts), tools=tools)
-
     async def _epoch(self, tenant: str, started_at: datetime) -> int | None:
         """Return the user's epoch for a task that was started after their last erasure; None without Redis.
 
@@ -266,6 +212,10 @@ class TaskActivities:
                 raise
             # Nothing is lost yet: claims last three times as long as the interval of their renewal.
             return Kept(answered=False)
+        if call.trial is not None:
+            with suppress(StoreUnavailable):
+                # What it may cost is one task that is not counted.
+                await self.trials.record(call.trial.version, call.tenant, call.task_id, succeeded=call.trial.succeeded)
         return Kept(answered=True, unknown=unknown)
 
     async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> OpenedTask | None:

@@ -71,6 +71,7 @@ from perdure.steering import Intervention, InterventionKind, PauseRequest, Redir
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
+from perdure.trials import Trials
 from perdure.updates import (
     Correction,
     Credit,
@@ -198,6 +199,7 @@ __all__ = [
     "Timing",
     "Tool",
     "ToolCall",
+    "Trials",
     "Trigger",
     "Turn",
     "UndoRequest",

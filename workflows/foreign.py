@@ -26,7 +26,7 @@ from perdure.errors import NotDone
 from perdure.history import History
 from perdure.model import json_size
 from perdure.names import Activity
-from perdure.skills.foreign import ActivityStep, WorkflowStep
+from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
 from perdure.temporal.attributes import tenant_attributes
 from perdure.temporal.raw import NotJson, json_of
 from perdure.tools import Effect
@@ -140,7 +140,7 @@ class ForeignCalls:
             case ActivityStep() as step:
                 async with self._room(json_size(calls.args)):
                     return _read(await self._activity(step, call.path, calls))
-            case WorkflowStep() as step:
+            case WorkflowStep() | TaskStep() as step:
                 return await self._workflow(branch, step, call, calls)
 
     async def _activity(self, step: ActivityStep, path: str, calls: Calls) -> RawValue:
@@ -166,12 +166,12 @@ class ForeignCalls:
         )
         return found
 
-    async def _workflow(self, branch: str, step: WorkflowStep, call: ForeignCall, calls: Calls) -> JsonValue:
+    async def _workflow(self, branch: str, step: WorkflowStep | TaskStep, call: ForeignCall, calls: Calls) -> JsonValue:
         if not calls.runs:
             try:
                 async with self._room(json_size(calls.args)):
                     child = await workflow.start_child_workflow(
-                        step.workflow,
+                        step.type_name,
                         args=list(calls.args),
                         id=calls.child,
                         task_queue=step.queue,
@@ -180,7 +180,7 @@ class ForeignCalls:
                         parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                         cancellation_type=workflow.ChildWorkflowCancellationType.TRY_CANCEL,
                         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                        execution_timeout=options.lasting(step.timeout),
+                        execution_timeout=options.lasting(step.lasts),
                         retry_policy=RetryPolicy(maximum_attempts=max(1, step.retry))
                         if step.retry is not None
                         else None,

@@ -7,7 +7,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from perdure.agent.steps.task_calls import KeepCall, Kept
+from perdure.agent.steps.task_calls import KeepCall, Kept, SkillTrial
 from perdure.names import Activity, Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from workflows import options
@@ -37,18 +37,18 @@ class Keeper:
         """Renew the claims from time to time, also if an earlier run of the task did so last."""
         self._renewing = asyncio.create_task(self._renew())
 
-    async def end(self, *, completed: bool) -> None:
-        """Restart the claims' time, and find out which effects are of unknown fate."""
+    async def end(self, *, completed: bool, trial: SkillTrial | None) -> None:
+        """Restart the claims' time, find out which effects are of unknown fate, and have the task counted."""
         if self._renewing is not None:
             self._renewing.cancel()
-        kept, state = await self._keep(completed=completed), self._running.state
+        kept, state = await self._keep(completed=completed, trial=trial), self._running.state
         # Redis knows better than the workflow which effects did not end well when it was cancelled. An effect about
         # which a person has not answered is unknown even if Redis is away, or has lost it.
         unknown = {*(kept.unknown if kept.answered else state.unknown), *state.unanswered}
         unknown |= set() if completed else {*state.uncertain}
         self._running.state = state.changed(unknown=tuple(sorted(unknown)))
         if not kept.answered:
-            await self._keep_later(completed=completed)
+            await self._keep_later(completed=completed, trial=trial)
 
     async def _renew(self) -> None:
         every = timedelta(seconds=self._running.state.prepared.renew_after)
@@ -59,15 +59,15 @@ class Keeper:
                 await workflow.sleep(AGAIN_AFTER, summary="until Redis is asked again")
             self._running.state = self._running.state.changed(renewed_at=workflow.now())
 
-    async def _keep(self, *, completed: bool = False) -> Kept:
-        call, how = self._call(completed=completed), options.of_keeping()
+    async def _keep(self, *, completed: bool = False, trial: SkillTrial | None = None) -> Kept:
+        call, how = self._call(completed=completed, trial=trial), options.of_keeping()
         return await workflow.execute_activity(
             Activity.KEEP_CLAIMS, call, result_type=Kept, summary="for their full time from now", **how
         )
 
-    async def _keep_later(self, *, completed: bool) -> None:
+    async def _keep_later(self, *, completed: bool, trial: SkillTrial | None) -> None:
         """Leave it to a separate workflow, which waits for Redis, so that the task's result does not."""
-        call = self._call(completed=completed)
+        call = self._call(completed=completed, trial=trial)
         # An earlier run that ended like this one may have left such a workflow, which still waits and does the same.
         with suppress(WorkflowAlreadyStartedError):
             await workflow.start_child_workflow(
@@ -80,9 +80,7 @@ class Keeper:
                 static_summary="Waits for Redis",
             )
 
-    def _call(self, *, completed: bool) -> KeepCall:
-        prepared = self._running.state.prepared
+    def _call(self, *, completed: bool, trial: SkillTrial | None) -> KeepCall:
+        prepared, task_id = self._running.state.prepared, self._running.task.task_id
         binding = prepared.binding if completed else None
-        return KeepCall(
-            tenant=prepared.tenant, epoch=prepared.epoch, task_id=self._running.task.task_id, binding=binding
-        )
+        return KeepCall(tenant=prepared.tenant, epoch=prepared.epoch, task_id=task_id, binding=binding, trial=trial)

@@ -18,7 +18,7 @@ from perdure.agent.prepared import PrepareCall, PreparedTask
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
 from perdure.agent.steering import judged_by_people
-from perdure.agent.steps.task_calls import CreditCall, Evaluated
+from perdure.agent.steps.task_calls import CreditCall, Evaluated, SkillTrial
 from perdure.agent.turns import Conversation
 from perdure.errors import InvalidAnswer, InvalidEvent, InvalidInput, InvalidTask, TaskFailed
 from perdure.events import Event
@@ -265,8 +265,9 @@ class ResumableAgent(Steerable):
             running.enter(Phase.REMEMBERING)
             await running.outbox.close(LAST_SUBMITS)
         if running.is_prepared:
-            await self._keeper.end(completed=phase is Phase.COMPLETED)
-            await self._credit(succeeded=_is_success(phase, evaluated))
+            succeeded = _is_success(phase, evaluated)
+            await self._keeper.end(completed=phase is Phase.COMPLETED, trial=self._trial(phase, succeeded=succeeded))
+            await self._credit(succeeded=succeeded)
         running.problem = problem
         running.enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -275,6 +276,13 @@ class ResumableAgent(Steerable):
             result = result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
         self._result = result
         return result
+
+    def _trial(self, phase: Phase, *, succeeded: bool) -> SkillTrial | None:
+        """Return how the task counts as one of its skill; one that somebody cancelled says nothing about it."""
+        prepared = self._running.state.prepared
+        if prepared.skill is None or phase is Phase.CANCELLED:
+            return None
+        return SkillTrial(version=prepared.version, succeeded=succeeded)
 
     async def _credit(self, *, succeeded: bool) -> None:
         """Leave it to a workflow of its own to credit what was recalled: no store delays or fails the result."""

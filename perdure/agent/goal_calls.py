@@ -3,18 +3,23 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
+from pydantic import JsonValue
+
+from perdure.agent.offered import task_of_call
 from perdure.agent.plan import Act, Action
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import INLINE_LIMIT, Ended, RecallCall, RememberCall, Result, Scope, StepCall, Value
+from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.tool_specs import MemoryTool, memory_tools
 from perdure.agent.turns import Conversation, CorrectCall, ModelTurn, WantedCall
 from perdure.errors import Blocked, InvalidArguments
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.registry.agents import Agent
+from perdure.skills.foreign import TaskStep
 from perdure.skills.steps import MOST_AT_ONCE, RecallStep, RememberStep, ToolStep
 from perdure.skills.templates import MemoryTemplate, RecallTemplate
 from perdure.tasks import StepStatus
@@ -40,6 +45,7 @@ class TurnCalls:
         self._task = task
         self._prepared = prepared
         self._agent = agent
+        self._offered = {one.name: one for one in prepared.offered}
 
     def of(self, state: TaskState, conversation: Conversation, turn: ModelTurn, now: Instant) -> Act:
         """Return the calls of a turn that are neither on their way nor ended."""
@@ -74,6 +80,8 @@ class TurnCalls:
                 context = context_of(self._task, self._prepared, path, now)
                 correcting = CorrectCall.model_validate({**context, "arguments": given})
                 return Action(branch=path, path=path, activity=Activity.CORRECT, call=correcting)
+            case skill if skill in self._offered:
+                return self._skill(path, wanted, state, now)
             case tool:
                 shape = self._prepared.tools[tool]
                 approve = f"May {tool} be called?" if tool in self._agent.approve else None
@@ -88,6 +96,25 @@ class TurnCalls:
                 if shape.effect.is_once:
                     of |= {"binding": self._prepared.binding, "earlier": state.earlier}
                 return Action(branch=path, path=path, activity=tool, call=StepCall.model_validate(of), tool=shape)
+
+    def _skill(self, path: str, wanted: WantedCall, state: TaskState, now: Instant) -> Action:
+        """Return a call of a skill, which is a task of its own."""
+        skill, here = wanted.tool, state.branches.get(path)
+        task = task_of_call(self._task, skill, turn_of(path), place_of(path))
+        # By reference: what the user or the model wrote is no expression.
+        args: JsonValue = {**{name: f"${{inputs.task.{name}}}" for name in task}, "inputs": "${inputs.given}"}
+        scope = Scope(inputs={"given": wanted.arguments, "task": Value(inline=task)})
+        approve = f"May {skill} be run?" if skill in self._agent.approve else None
+        step = TaskStep(id="call", skill=skill, queue=self._prepared.queue, args=(args,), approve=approve)
+        of = context_of(self._task, self._prepared, path, now, scope) | {
+            "step": step,
+            "acting": acting_of(self._task, self._prepared, state),
+            "resumed": here.resumed if here else None,
+            "binding": self._prepared.binding,
+            "earlier": state.earlier,
+        }
+        call = ForeignCall.model_validate(of)
+        return Action(branch=path, path=path, activity=Activity.BEGIN_CALL, call=call, summary=f"{path}: {skill}")
 
     def checked(self, turn: ModelTurn, before: Conversation) -> ModelTurn:
         """Return a turn with a reason on each of its calls that is not made.
@@ -110,10 +137,10 @@ class TurnCalls:
         own = memory_tools(self._task.memory)
         if wanted.tool in own:
             return ""
-        if wanted.tool not in self._prepared.tools:
-            known = ", ".join((*self._agent.tools, *own))
+        if wanted.tool not in self._prepared.tools and wanted.tool not in self._offered:
+            known = ", ".join((*self._offered, *self._agent.tools, *own))
             return f"there is no tool {wanted.tool!r}; there are {known}"
-        is_once = self._prepared.tools[wanted.tool].effect.is_once
+        is_once = wanted.tool in self._offered or self._prepared.tools[wanted.tool].effect.is_once
         return _repetition(wanted.digest, beside, before) if is_once else ""
 
     def may_have_acted(self, wanted: WantedCall, problem: str) -> bool:
@@ -121,6 +148,9 @@ class TurnCalls:
         shape = self._prepared.tools.get(wanted.tool)
         # Arguments are refused before anything is claimed, and a policy blocks only effects known not to have happened.
         is_refused = problem.startswith((InvalidArguments.code, Blocked.code))
+        if wanted.tool in self._offered:
+            # It has a task of its own, which says what it has done; begun again, it would be another one.
+            return not is_refused
         return shape is not None and shape.effect.is_once and not is_refused
 
 

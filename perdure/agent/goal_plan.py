@@ -181,7 +181,12 @@ class GoalPlan:
             how: dict[str, Any] = {"is_step": False, "is_model": True}
             return Action(branch=MAIN, path=path, activity=Activity.COMPRESS, call=summing, **how)
         about = {"goal": Value(inline=goal), "date": self._prepared.date}
-        about |= {"conversation": conversation, "shown": shown(conversation), "earlier": earlier}
+        about |= {
+            "offered": self._prepared.offered,
+            "conversation": conversation,
+            "shown": shown(conversation),
+            "earlier": earlier,
+        }
         reasoning = ReasonCall.model_validate(of | about)
         return Action(
             branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from perdure.agent.offered import OfferedSkill
 from perdure.agent.steps.calls import Path, Value
 from perdure.model import Instant, Passed
 from perdure.registry.agents import Agent
@@ -58,6 +59,10 @@ class PreparedTask(Passed):
     versions: dict[str, str] = Field(default_factory=dict[str, str])
     """The digest of the content of each of these alone, by kind and name: ``skill invoicing``."""
     tools: dict[str, ToolShape]
+    offered: tuple[OfferedSkill, ...] = Field(default=(), exclude_if=is_empty)
+    """The skills that its model may call as tools, the most promising first."""
+    queue: str = ""
+    """The task queue of its workers."""
     inputs: dict[str, Value]
     """With defaults filled in."""
     reads: dict[str, tuple[Path, ...]] = Field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.agent.offered import OfferedSkill
 from perdure.documents import mapping
 from perdure.errors import InvalidArguments
 from perdure.model import DEEPEST_VALUE, depth
@@ -71,10 +72,10 @@ def memory_tools(mode: MemoryMode) -> tuple[MemoryTool, ...]:
     return (MemoryTool.NOTE, *recalls, *writes)
 
 
-def specs(tools: Sequence[Tool[..., Any]], mode: MemoryMode) -> list[ToolSpec]:
-    """Return the specifications of a model's tools."""
+def specs(tools: Sequence[Tool[..., Any]], skills: Sequence[OfferedSkill], mode: MemoryMode) -> list[ToolSpec]:
+    """Return the specifications of a model's tools, those of the skills first."""
     own = [_OWN[name] for name in memory_tools(mode)]
-    return [*map(_spec, tools), *own]
+    return [*(one.spec(told_name(one.name)) for one in skills), *map(_spec, tools), *own]
 
 
 def told_name(name: str) -> str:

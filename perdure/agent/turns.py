@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from perdure.agent.offered import OfferedSkill
 from perdure.agent.steps.calls import StepContext, Value
 from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent
@@ -137,6 +138,8 @@ class ReasonCall(StepContext):
     """The input of the activity that has the model take a turn."""
 
     agent: Agent
+    offered: tuple[OfferedSkill, ...] = ()
+    """The skills that it may call as tools."""
     goal: Value
     date: datetime.date
     """The day that the task is about."""

@@ -35,8 +35,10 @@ class Agent(Passed):
     """``openai:<model>``; empty: the worker's own."""
     tools: tuple[Name, ...] = ()
     """What it may call."""
+    skills: tuple[Name, ...] = ()
+    """The skills that it may call as tools."""
     approve: tuple[Name, ...] = ()
-    """Tools whose each call a person approves first."""
+    """Tools and skills whose each call a person approves first."""
     memory: MemoryMode = MemoryMode.ON
     """What it may do with memory; a task may be stricter, and never less so."""
     expect: Annotated[str, Field(min_length=1, max_length=8_000)] | None = None
@@ -85,11 +87,14 @@ def read_agent(text: str, where: str = "agent") -> Agent:
         use = read_use(document["instructions"], "instructions", InvalidAgent)
         document |= {"instructions": "", "prompt": use}
     agent = validated(Agent, document, "", InvalidAgent)
-    if twice := [name for name, times in Counter(agent.tools).items() if times > 1]:
-        raise InvalidAgent("tools", f"names {twice[0]!r} more than once", fix="write each once")
+    for field, names in (("tools", agent.tools), ("skills", agent.skills)):
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
+            raise InvalidAgent(field, f"names {twice[0]!r} more than once", fix="write each once")
+    if both := sorted({*agent.tools} & {*agent.skills}):
+        raise InvalidAgent("skills", f"{both[0]!r} is the name of one of its tools too", fix="rename one of them")
     for name in agent.approve:
-        if name not in agent.tools:
-            raise InvalidAgent("approve", f"{name!r} is not among its tools", fix="add it to tools")
+        if name not in (*agent.tools, *agent.skills):
+            raise InvalidAgent("approve", f"{name!r} is not among its tools or skills", fix="add it there")
     for field, condition in (("expect", agent.expect), ("judge", criterion_of(agent.judge))):
         for root, *_ in references(condition, field):
             if root != "output":

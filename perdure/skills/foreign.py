@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from perdure.durations import duration_of
-from perdure.model import Passed, one_line
+from perdure.model import Name, Passed, one_line
+from perdure.names import Workflow
 from perdure.skills.header import is_none
 from perdure.skills.templates import Duration, Identifier, MemoryTemplate, OnFailure, RecordTemplate, Template
 from perdure.tools import Effect
@@ -39,9 +40,19 @@ class ForeignStep(Passed):
         return 0.0
 
     @property
+    def lasts(self) -> str | None:
+        """How long a workflow may take with all its retries; None: as long as it takes."""
+        return None
+
+    @property
     def called(self) -> str:
         """What is called."""
         raise NotImplementedError
+
+    @property
+    def type_name(self) -> str:
+        """The name under which its workers have it."""
+        return self.called
 
     @property
     def declared(self) -> Effect:
@@ -83,9 +94,39 @@ class WorkflowStep(ForeignStep):
     """How long it may take with all its retries; None: as long as it takes."""
 
     @property
+    def lasts(self) -> str | None:
+        """How long it may take with all its retries."""
+        return self.timeout
+
+    @property
     def called(self) -> str:
         """The workflow."""
         return self.workflow
+
+    @property
+    def declared(self) -> Effect:
+        """What running it twice would do."""
+        return Effect.ONCE
+
+
+class TaskStep(ForeignStep):
+    """A step that runs a skill as a task of its own, which is its one argument.
+
+    No skill has such a step: an agent's call of a skill is one.
+    """
+
+    kind: Literal["task"] = "task"
+    skill: Name
+
+    @property
+    def called(self) -> str:
+        """The skill."""
+        return self.skill
+
+    @property
+    def type_name(self) -> str:
+        """The workflow of every task."""
+        return Workflow.RESUMABLE_AGENT.value
 
     @property
     def declared(self) -> Effect:

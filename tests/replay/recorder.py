@@ -12,6 +12,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
 
 from activities.jobs import ApplyCall, IngestActivities
+from activities.pinning import TaskPinner
 from activities.tasks import TaskActivities
 from perdure.agent.steps.values import Values
 from perdure.jobs import Applied
@@ -160,13 +161,11 @@ async def recorder(
         await services.belongs()
         await services.prepare()
         tasks = TaskActivities(
-            services.skills,
-            services.agents,
-            services.models,
-            services.toolbox,
+            TaskPinner(services.skills, services.agents, services.models, services.toolbox, services.trials),
             services.tenant_key,
             Values(services.outputs),
             services.bindings,
+            services.trials,
             client,
             services.whole,
             services.erasures,

@@ -129,6 +129,7 @@ EXPORTED = {
     "Timing",
     "Tool",
     "ToolCall",
+    "Trials",
     "Trigger",
     "Turn",
     "UndoRequest",

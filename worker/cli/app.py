@@ -98,6 +98,8 @@ SKILLS = {
     "log": "worker.cli.revisions:skills_log",
     "diff": "worker.cli.revisions:skills_diff",
     "test": "worker.cli.skills:try_",
+    "trials": "worker.cli.trials:trials",
+    "propose": "worker.cli.trials:propose",
 }
 """The commands of ``perdure skills``."""
 

@@ -9,6 +9,7 @@ from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
 from worker.gateway.inbox import InboxCalls
 from worker.gateway.scheduling import SchedulingCalls
+from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
 from worker.gateway.tasks import TaskHandle
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "TaskHandle"]
 
 
-class Gateway(ExplainingCalls, HoldingCalls, InboxCalls, SteeringCalls, SchedulingCalls, AuditingCalls):
+class Gateway(ExplainingCalls, HoldingCalls, InboxCalls, SteeringCalls, SchedulingCalls, SkillCalls, AuditingCalls):
     """One installation, as its callers see it.
 
     Args:

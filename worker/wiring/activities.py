@@ -19,6 +19,7 @@ from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.notifying import Notifier, NotifyingActivities, Webhook
+from activities.pinning import TaskPinner
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
@@ -74,13 +75,11 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     recalls = TaskRecalls(services.redis, services.bindings.ttl)
     others = (
         TaskActivities(
-            services.skills,
-            services.agents,
-            services.models,
-            services.toolbox,
+            TaskPinner(services.skills, services.agents, services.models, services.toolbox, services.trials),
             services.tenant_key,
             values,
             services.bindings,
+            services.trials,
             client,
             services.whole,
             services.erasures,

@@ -40,6 +40,7 @@ from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.sessions import SessionWrites
+from perdure.stores.redis.skill_trials import SkillTrials
 from perdure.stores.tenant_key import TenantKey
 from perdure.toolbox import Toolbox
 from worker.observing import extractor
@@ -68,6 +69,7 @@ class Services(ReadingServices):
     reconciler: Reconciler
     due: DueIndex
     bindings: TaskBindings
+    trials: SkillTrials
     claims: Claims
     outputs: Outputs
     results: Outputs
@@ -221,6 +223,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             ),
             due=due,
             bindings=TaskBindings(redis, ttl),
+            trials=SkillTrials(redis),
             claims=Claims(redis, ttl),
             outputs=Outputs(redis, ttl, files=ValueFiles(settings.journal_folder)),
             results=Outputs(redis, RESULTS_KEPT, kind="result"),

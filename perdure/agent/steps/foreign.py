@@ -5,7 +5,7 @@ result is that of a call of which nobody knows whether it happened.
 """
 
 import datetime
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -24,8 +24,9 @@ from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
+from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
-from perdure.tasks import StepStatus
+from perdure.tasks import AgentTask, StepStatus
 from perdure.tools import RESULT_LIMIT
 
 CALL_LIMIT = 256_000
@@ -108,7 +109,7 @@ class ForeignSteps(StepEvaluator):
             return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, step.called, step.declared, **how)
-        child = workflow_id(call.tenant, call.task_id, call.path, effect.arguments) if step.kind == "workflow" else ""
+        child = _child(call, effect.arguments, args)
         calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments, child=child)
         if is_once:
             found = await self._found(call, effect, owner, so_far, lambda: is_known(child))
@@ -171,7 +172,7 @@ class ForeignSteps(StepEvaluator):
         other = claim.arguments != effect.arguments
         if claim.holding is ClaimState.DONE and not other:
             return claim
-        if step.kind == "workflow" and not other and claim.owner and await started():
+        if step.kind != "activity" and not other and claim.owner and await started():
             return claim
         if verdict is None or verdict.claim != claim.owner:
             return Unknown(claim=claim.owner, deadline=None, at=claim.at, other_arguments=other)
@@ -197,7 +198,7 @@ class ForeignSteps(StepEvaluator):
         # Nobody acts under this claim any more, nor may a later attempt of this run take it for one not yet used.
         await self._claims.doubt(effect, call.owner, 0.0)
         await self._claims.take_over(effect, call.owner, _doubted(call.owner), 0.001)
-        if call.step.retry in (0, 1) or call.step.kind == "workflow":
+        if call.step.retry in (0, 1) or call.step.kind != "activity":
             return failed
         unknown = Unknown(claim=_doubted(call.owner), deadline=None, at=call.began)
         so_far = Reached(asked=QuestionKind.UNKNOWN_EFFECT, claim=unknown.claim)
@@ -205,6 +206,17 @@ class ForeignSteps(StepEvaluator):
         about = about.changed(attempted_at=call.began)
         text = f"{call.problem}\n{unknown_effect(call.step.called, unknown)}"
         return question_of(call, text, about, choice_of(EffectFate), so_far)
+
+
+def _child(call: ForeignCall, arguments: str, args: Sequence[JsonValue]) -> str:
+    match call.step:
+        case ActivityStep():
+            return ""
+        case TaskStep():
+            # Under this id it is found as any task is: shown, answered, cancelled.
+            return AgentTask.model_validate(args[0]).workflow_id
+        case WorkflowStep():
+            return workflow_id(call.tenant, call.task_id, call.path, arguments)
 
 
 def _require_taken(call: EndCall) -> None:

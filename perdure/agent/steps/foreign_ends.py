@@ -9,6 +9,8 @@ from perdure.agent.steps.evaluator import StepEvaluator, remembering
 from perdure.agent.steps.foreign_calls import EndCall, ForeignCall
 from perdure.errors import ExpectationFailed
 from perdure.expressions.evaluation import holds
+from perdure.skills.foreign import TaskStep
+from perdure.tasks import TaskResult
 
 
 async def concluded(
@@ -30,7 +32,10 @@ async def concluded(
     Raises:
         ExpectationFailed: It is not what the step expects.
     """
-    step, known = call.step, {**names, "output": output}
+    step = call.step
+    if isinstance(step, TaskStep):
+        output = TaskResult.model_validate(output).output
+    known = {**names, "output": output}
     if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
         raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
     ended, parts = remembering(call, step, known), await evaluator.keep(call, {"output": output})

@@ -41,6 +41,13 @@ class Evaluated(Passed):
     """Tokens that a model read and wrote to judge the output."""
 
 
+class SkillTrial(Passed):
+    """That a task with a version of a skill has ended."""
+
+    version: str
+    succeeded: bool
+
+
 class KeepCall(Passed):
     """The input of the activity that keeps a task's claims."""
 
@@ -49,6 +56,8 @@ class KeepCall(Passed):
     task_id: str
     binding: TaskBinding | None = None
     """What the task's id stands for from now on, if it is not bound yet: once the task has completed."""
+    trial: SkillTrial | None = None
+    """To be counted, once the task has ended."""
     patient: bool = False
     """Whether to try again until Redis answers."""
 

@@ -141,6 +141,15 @@ def task_name(task_id: str) -> str:
     return digest("task/1", task_id)[:24]
 
 
+def trials(version: str) -> tuple[str, str]:
+    """Return the keys of the last tasks that ran a version of a skill, by when they ended, and of those that succeeded.
+
+    Skills are the installation's, and so is the tenant.
+    """
+    place = _of("skills", f"trials:{version}")
+    return f"{place}:tasks", f"{place}:successes"
+
+
 def recalled(tenant: str, task_id: str) -> str:
     """Return the key of the memories that a task has recalled: a set of ids."""
     return _of(tenant, f"task:{task_name(task_id)}:recalled")

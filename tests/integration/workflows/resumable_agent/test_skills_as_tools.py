@@ -1,0 +1,181 @@
+"""Skills that an agent calls as tools: each call is a task of its own, and counts as a trial of its skill."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
+from temporalio.service import RPCError
+
+from perdure import AgentTask, Answer
+from perdure.agent.offered import task_of_call
+from perdure.agent.prepared import PreparedTask
+from perdure.changes import Actor, ActorKind
+from perdure.errors import InvalidTask
+from perdure.tasks import TaskResult
+from perdure.trials import Trials
+from tests.conftest import Servers
+from tests.support.goals import AGENT, Agents, agents_on, goal
+from tests.support.tools import lines_in
+from tests.support.turn_server import Asked, Call, Says, Script
+from tests.support.waiting import question_of, until
+from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+
+WRITES = """
+inputs: {ledger: string, line: string}
+steps: [{id: write, tool: append, args: {ledger: "${inputs.ledger}", line: "${inputs.line}"}}]
+output: {wrote: "${inputs.line}"}
+"""
+
+
+@pytest.fixture
+def agents(servers: Servers, tmp_path: Path, httpserver: HTTPServer) -> Agents:
+    return agents_on(servers, tmp_path, httpserver)
+
+
+def skilled(folder: Path, name: str, text: str) -> str:
+    """Write a skill where the worker looks for them; return an agent that may call it."""
+    (folder / "skills").mkdir(exist_ok=True)
+    (folder / "skills" / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
+    return f"{AGENT}skills: [{name}]\n"
+
+
+def calls_once(skill: str, **inputs: str) -> Script:
+    def script(asked: Asked) -> Says:
+        if not asked.turns:
+            assert skill in asked.tools
+            return Says(calls=(Call(skill, inputs),))
+        return Says(asked.outputs[-1])
+
+    return script
+
+
+def called(task: AgentTask, skill: str) -> AgentTask:
+    return AgentTask.model_validate(task_of_call(task, skill, 1, 0))
+
+
+async def status_of(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionStatus | None:
+    try:
+        return (await handle.describe()).status
+    except RPCError:
+        return None
+
+
+async def test_a_call_of_a_skill_is_a_task_of_its_own_whose_output_the_model_sees(
+    agents: Agents, tmp_path: Path
+) -> None:
+    ledger, line = tmp_path / "ledger", "${1 + 1}"
+    agent = skilled(tmp_path, "writes", WRITES)
+    async with agents(calls_once("writes", ledger=str(ledger), line=line), agent) as (one, _):
+        task = goal("Write it down", user_id="${who} is this")
+        handle = await one.start(task)
+        result = await handle.result()
+        await one.replay(handle)
+        assert result.output == f'{{"wrote": "{line}"}}', "nothing is evaluated in what the model writes"
+        assert lines_in(str(ledger)) == [line]
+        inner = one.client.get_workflow_handle(called(task, "writes").workflow_id, result_type=TaskResult)
+        assert (await inner.result()).done == 1
+        linked = one.services.skills.linked("writes")
+        assert await one.services.trials.of([linked.version]) == {linked.version: Trials(tasks=1, successes=1)}
+
+
+async def test_what_a_skill_asks_is_asked_by_its_task_and_a_failure_is_told_to_the_model(
+    agents: Agents, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    text = WRITES.replace("tool: append,", 'tool: append, approve: "Write?",') + "expect: \"${output.wrote == 'x'}\"\n"
+    text = text.replace("]\noutput", ", {id: fails, tool: garbles, retry: 1}]\noutput")
+    agent = skilled(tmp_path, "asks", text)
+
+    def script(asked: Asked) -> Says:
+        if asked.turns < 2:
+            return Says(calls=(Call("asks", {"ledger": str(ledger), "line": "x"}),))
+        return Says(" | ".join(asked.outputs))
+
+    async with agents(script, agent) as (one, _):
+        task = goal("Write it down")
+        handle = await one.start(task)
+        inner = one.client.get_workflow_handle(called(task, "asks").workflow_id)
+        await until(lambda: status_of(inner), lambda found: found is WorkflowExecutionStatus.RUNNING)
+        question = await question_of(inner, "write")
+        await inner.execute_update("answer", Answer(question_id=question.id, value="yes", by="anna"))
+        first, second = str((await handle.result()).output).split(" | ")
+        assert "step fails" in first
+        assert "not called: this same call failed before, and its effect may have happened" in second
+        assert lines_in(str(ledger)) == ["x"]
+        version = one.services.skills.linked("asks").version
+        assert await one.services.trials.of([version]) == {version: Trials(tasks=1)}
+
+
+async def test_the_skill_that_did_best_is_offered_first(agents: Agents, tmp_path: Path) -> None:
+    skilled(tmp_path, "b-fails", "steps: [{id: fails, tool: garbles, retry: 1}]\n")
+    skilled(tmp_path, "a-fails", "steps: [{id: fails, tool: garbles, retry: 1}]\n")
+    skilled(tmp_path, "c-works", "steps: [{id: works, tool: echo, args: {value: 1}}]\n")
+    agent = f"{AGENT}skills: [a-fails, b-fails, c-works]\n"
+
+    async with agents(lambda _: Says("done"), agent) as (one, _):
+        for _ in range(2):
+            await (await one.start(one.task("c-works"))).result()
+        again = one.task("a-fails")
+        for _ in range(2):
+            with pytest.raises(WorkflowFailureError):
+                await (await one.start(again)).result()
+        versions = [one.services.skills.linked(name).version for name in ("a-fails", "b-fails", "c-works")]
+        found = await one.services.trials.of(versions)
+        assert [(found[version].tasks, found[version].successes) for version in versions] == [(1, 0), (0, 0), (2, 2)]
+        handle = await one.start(goal("Anything"))
+        await handle.result()
+        [prepared] = [
+            event
+            async for event in handle.fetch_history_events()
+            if event.HasField("activity_task_completed_event_attributes")
+        ][1:2]
+        [payload] = prepared.activity_task_completed_event_attributes.result.payloads
+        offered = PreparedTask.model_validate_json(payload.data).offered
+        assert [found.name for found in offered] == ["c-works", "b-fails", "a-fails"]
+
+
+async def test_cancelling_the_task_cancels_that_of_its_skill(agents: Agents, tmp_path: Path) -> None:
+    agent = skilled(tmp_path, "waits", "steps: [{id: later, wait: 1h}]\n")
+    async with agents(calls_once("waits"), agent) as (one, _):
+        task = goal("Wait")
+        handle = await one.start(task)
+        inner = one.client.get_workflow_handle(called(task, "waits").workflow_id)
+
+        await until(lambda: status_of(inner), lambda found: found is WorkflowExecutionStatus.RUNNING)
+        await handle.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        await until(lambda: status_of(inner), lambda found: found is WorkflowExecutionStatus.CANCELED)
+
+
+async def test_what_worked_is_proposed_as_a_skill_that_does_it_again(
+    agents: Agents, servers: Servers, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    agent = skilled(tmp_path, "writes", WRITES)
+
+    def script(asked: Asked) -> Says:
+        match asked.turns:
+            case 0:
+                return Says(calls=(Call("echo", {"value": {"said": "hello there"}}),))
+            case 1:
+                return Says(calls=(Call("writes", {"ledger": str(ledger), "line": "hello there"}),))
+            case _:
+                return Says("Written.")
+
+    async with agents(script, agent) as (one, _):
+        task = goal(f"Write it to {ledger}")
+        await (await one.start(task)).result()
+        gateway = Gateway(one.settings, servers)
+        kinds = {"echo": "tool", "append": "tool", "writes": "skill"}
+        draft = await gateway.propose(task.workflow_id, "drafted", kinds, by=TESTER)
+        skilled(tmp_path, "drafted", draft.partition("\n")[2])
+        drafted = one.task("drafted", inputs={"ledger": f"{ledger}.2"})
+        assert (await (await one.start(drafted)).result()).output == {"wrote": "hello there"}
+        assert lines_in(f"{ledger}.2") == ["hello there"]
+        with pytest.raises(InvalidTask, match="ran a skill"):
+            await gateway.propose(drafted.workflow_id, "again", kinds, by=TESTER)

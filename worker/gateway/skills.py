@@ -1,0 +1,76 @@
+"""What an installation knows of its skills, and of plans that could become some."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import cast
+
+from perdure.agent.proposing import proposed
+from perdure.agent.turns import Conversation
+from perdure.changes import Actor
+from perdure.errors import InvalidTask
+from perdure.names import CONVERSATION
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.skill_trials import SkillTrials
+from perdure.tasks import Phase, TaskEnvelope
+from perdure.trials import Trials
+from worker.gateway.base import ANSWERED_WITHIN, call
+from worker.gateway.tasks import TaskCalls
+
+
+class SkillCalls(TaskCalls):
+    """Asking about skills, and drafting them."""
+
+    @call
+    async def trials(self, versions: Sequence[str], *, by: Actor) -> dict[str, Trials]:
+        """Return how the last tasks with each of these versions have ended.
+
+        Args:
+            versions: Versions of skills, as ``perdure skills list --json`` shows them.
+            by: Who asks.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        async with aclosing(connect(self._addresses.redis_url)) as redis:
+            return await SkillTrials(redis).of(versions)
+
+    @call
+    async def propose(self, workflow_id: str, name: str, kinds: Mapping[str, str], *, by: Actor) -> str:
+        """Return a skill that does what the model of a task did, as a draft in YAML.
+
+        Args:
+            workflow_id: The task's.
+            name: What the skill is to be called.
+            kinds: The names of the tools and skills that may be steps, each with the kind of step that it is.
+            by: Who wants it.
+
+        Raises:
+            InvalidTask: There is no such task; it had no goal, has not completed, or did not do what it should.
+            WorkerUnavailable: No worker serves the task queue.
+        """
+        handle, result = await self.task(workflow_id, by=by), await self.ended(workflow_id, by=by)
+        if result is None or result.status is not Phase.COMPLETED:
+            how = f"ended as {result.status.value}" if result else "has not ended, or nobody can say how"
+            raise InvalidTask("task", f"{workflow_id!r} {how}", fix="choose one that has completed")
+        await self.served()
+        if result.evaluation is not None and not result.evaluation.passed:
+            fix = "choose one whose evaluation it passed"
+            raise InvalidTask("task", f"{workflow_id!r} did not do what it should", fix=fix)
+        kind = cast("type[Conversation]", Conversation | None)
+        said = cast(
+            "Conversation | None", await handle.query(CONVERSATION, result_type=kind, rpc_timeout=ANSWERED_WITHIN)
+        )
+        if said is None:
+            raise InvalidTask("task", f"{workflow_id!r} ran a skill", fix="choose one with a goal")
+        task = await self._asked(workflow_id)
+        day = datetime.datetime.now(datetime.UTC).date()
+        return proposed(name, said.goal or task.goal, said, kinds, task=task.task_id, day=day)
+
+    async def _asked(self, workflow_id: str) -> TaskEnvelope:
+        """Return a task as it was started."""
+        client = await self.client()
+        began = await anext(client.get_workflow_handle(workflow_id).fetch_history_events(page_size=1))
+        payloads = began.workflow_execution_started_event_attributes.input.payloads
+        [task] = await client.data_converter.decode(payloads, [TaskEnvelope])
+        return cast("TaskEnvelope", task)
