@@ -55,14 +55,18 @@ class Recorder:
 
     Args:
         client: A client as the product makes it.
+        addresses: Where the servers are.
         services: The stores.
         settings: Of the workers.
         gate: In front of the writing of jobs.
         folder: Where the histories go.
     """
 
-    def __init__(self, client: Client, services: Services, settings: Settings, gate: Gate, folder: Path) -> None:
+    def __init__(
+        self, client: Client, addresses: Addresses, services: Services, settings: Settings, gate: Gate, folder: Path
+    ) -> None:
         self.client = client
+        self.addresses = addresses
         self.services = services
         self.gate = gate
         self._settings = settings
@@ -188,7 +192,7 @@ async def recorder(
             make_worker(client, services, settings, WorkerPlugin(rolled), task_queue=rolling(settings), **worker),
         ):
             with telemetry.root("record"):
-                yield Recorder(client, services, settings, gate, folder)
+                yield Recorder(client, addresses, services, settings, gate, folder)
     telemetry.stop()
 
 

@@ -351,6 +351,10 @@ def script(asked: Asked) -> Says:
     """Answer the prompts, and take the turns of the goals, that are recorded."""
     if asked.tools == frozenset({"answer"}):
         return Says(calls=(Call("answer", {"n": 7}),))
+    if "told: shout" in asked.first:
+        line = {"ledger": "told", "line": "one"}
+        calls = (Call("append", line), Call("shout", {"word": "a"}))
+        return Says(f"shouted {asked.outputs[-1]}") if asked.outputs else Says(calls=calls)
     if "stuck" in asked.first:
         return Says(calls=(Call("nothing", {}),))
     if "- appended" not in asked.first and not asked.outputs:
