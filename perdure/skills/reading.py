@@ -31,7 +31,6 @@ from perdure.skills.templates import (
     RecallTemplate,
     RecordTemplate,
 )
-from perdure.tools import Effect
 
 DEPTH = 3
 """How deep blocks may be nested."""
@@ -127,18 +126,11 @@ def _wait(data: dict[str, Any], path: str) -> Step:
 
 
 def _activity(data: dict[str, Any], path: str) -> Step:
-    return validated(ActivityStep, {**data, **_remember(data, path), **_effect(data, path)}, path, InvalidSkill)
+    return validated(ActivityStep, {**data, **_remember(data, path)}, path, InvalidSkill)
 
 
 def _workflow(data: dict[str, Any], path: str) -> Step:
     return validated(WorkflowStep, {**data, **_remember(data, path)}, path, InvalidSkill)
-
-
-def _effect(data: dict[str, Any], path: str) -> dict[str, Any]:
-    if "effect" in data and (data["effect"] not in tuple(Effect)):
-        fix = nearest(str(data["effect"]), [one.value for one in Effect])
-        raise InvalidSkill(f"{path}.effect", f"{data['effect']!r} is no effect", fix=fix)
-    return {}
 
 
 def _skill(data: dict[str, Any], path: str) -> Step:
