@@ -222,7 +222,7 @@ def refused(
     ignore_missing: bool = False,
 ) -> InvalidInput:
     """Turn the first of pydantic's complaints into an error that names the field and the fix."""
-    found = problem.errors(include_url=False, include_input=False, include_context=False)
+    found = problem.errors()
     found = [one for one in found if not (ignore_missing and one["type"] == "missing")] or found
     # A name that is written wrongly is also missing; the wrong one says more.
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
@@ -247,7 +247,7 @@ def join(path: str, *location: str | int) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """Suggest the closest known name, or list the known names."""
     names = sorted(set(known))
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, names)
     if close:
         return f"did you mean {close[0]!r}?"
     return f"there are: {_listed(names)}" if names else ""

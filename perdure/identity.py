@@ -162,7 +162,7 @@ def owner_tenant_id(key: bytes, owner: str) -> str:
     try:
         return _tenant(key, "owner/1", _owner.validate_python(owner))
     except ValidationError as error:
-        message = error.errors(include_url=False, include_input=False, include_context=False)[0]["msg"]
+        message = error.errors()[0]["msg"]
         raise InvalidInput("of", message.removeprefix("Value error, ")) from None
 
 

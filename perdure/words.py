@@ -36,7 +36,7 @@ UNSPACED = re.compile(
 class _Separators(dict[int, int | str]):
     """Maps what is neither letter, digit nor a mark on one to a space, and remembers it."""
 
-    def __init__(self, keep: str = "") -> None:
+    def __init__(self, keep: str) -> None:
         super().__init__((ord(one), one) for one in keep)
 
     def __missing__(self, code: int) -> int | str:

@@ -89,7 +89,7 @@ class Events:
         Raises:
             InvalidEvent: Naming the field, and what to do.
         """
-        refuse_unknown(event, "", InvalidEvent)
+        refuse_unknown(event, error=InvalidEvent)
         require_small(event)
         if event.id in self._handled:
             return

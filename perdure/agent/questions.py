@@ -64,7 +64,7 @@ class Questions:
         Raises:
             InvalidAnswer: Naming the field and what is waited for; the question stays open.
         """
-        refuse_unknown(answer, "", InvalidAnswer)
+        refuse_unknown(answer, error=InvalidAnswer)
         question = self._waiting(answer.question_id)
         if question is None:
             waiting = f"open: {', '.join(sorted(self._open))}" if self._open else "no question is open"

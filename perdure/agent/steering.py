@@ -177,7 +177,7 @@ class Steering:
             self._steered = self._steered.changed(feedback=(*self._steered.feedback, given))
 
     def _check(self, request: SteeringRequest) -> None:
-        refuse_unknown(request, "", InvalidTask)
+        refuse_unknown(request, error=InvalidTask)
         require_named(request.by)
         if self._is_closed:
             raise InvalidTask("task", "is ending", fix="perdure status shows how")

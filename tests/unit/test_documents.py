@@ -5,7 +5,7 @@ from typing import Self
 import pytest
 from pydantic import Field, ValidationError, model_validator
 
-from perdure.documents import LARGEST, kind_of, nearest, read_document, refuse_unknown, refused, validated
+from perdure.documents import LARGEST, kind_of, line_of, nearest, read_document, refuse_unknown, refused, validated
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.model import Model, Passed
 
@@ -14,6 +14,7 @@ from perdure.model import Model, Passed
     ("name", "known", "fix"),
     [
         ("stepz", ["steps", "name"], "did you mean 'steps'?"),
+        ("steps_", ["stops_", "steps"], "did you mean 'steps'?"),
         ("q", ["steps", "name"], "there are: name, steps"),
         (
             "q",
@@ -157,3 +158,33 @@ def test_what_nobody_knows_is_refused_wherever_it_stands() -> None:
         refuse_unknown(Kept.model_validate({"x": 1}))
     refuse_unknown(OfAProgram.model_validate({"x": 1}))
     refuse_unknown(Keeping.model_validate({"inner": {"a": {"name": "x"}}}))
+
+
+@pytest.mark.parametrize(
+    ("field", "line"),
+    [
+        ("name", 1),
+        ("unless", 2),
+        ("unless[0]", 3),
+        ("unless[1]", 5),
+        ("unless[1].of", 6),
+        ("unless[1].of.who", 7),
+        ("unles", 1),
+        ("unless[1].off.who", 5),
+        ("unless[2][0]", 2),
+        ("unless.first", 2),
+        ("name.first", 1),
+        ("name[0].of", 1),
+    ],
+)
+def test_the_line_of_a_field_or_of_what_is_around_one_that_is_missing(field: str, line: int) -> None:
+    text = """\
+name: a
+unless:
+  - - x
+    - y
+  - when: z
+    of:
+      who: ada
+"""
+    assert line_of(text, field) == line

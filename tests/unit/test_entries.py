@@ -7,7 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
-from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source, State, Turn, Use, headline_of, payload_of
+from perdure.entries import (
+    MARKER,
+    Entry,
+    Hit,
+    Lane,
+    Memory,
+    MemoryType,
+    Record,
+    Source,
+    State,
+    Turn,
+    Use,
+    headline_of,
+    holds,
+    payload_of,
+)
 from perdure.errors import InvalidInput
 from perdure.identity import memory_id, record_id, turn_id
 from perdure.items import (
@@ -160,6 +175,8 @@ def test_a_turn_is_its_place_and_what_was_said() -> None:
         speaker="Kim", content="I did.", session="may-8", position=1, occurrence="o", occurred_at=at, importance=0.5
     )
     assert item_text(said) == "Kim: I did."
+    assert item_text(MemoryItem(content="Kim did.", occurrence="o", occurred_at=NOW)) == "Kim did."
+    assert item_text(item(1)) == record_text(item(1))
     golden = "turn_7d8a12a336e27ded94f2bb6a10546421d21aa1ce90eaa235a7467bb5a3fdafd0"
     assert item_id("t_1", said) == turn_id("t_1", "may-8", 1, "Kim", "I did.") == golden
     changes = ({"speaker": "Ada"}, {"content": "I did it."}, {"session": "may-9"}, {"position": 2})
@@ -184,6 +201,29 @@ def test_a_use_is_counted_and_never_takes_time_back() -> None:
     used = entry.used(Use(times=3, last=int(later.timestamp() * 1000)))
     assert (used.access_count, used.last_accessed, used.version) == (5, later, entry.version)
     assert used.used(Use(times=1, last=int(NOW.timestamp() * 1000))).last_accessed == later
+
+
+@pytest.mark.parametrize("entry", [RECORD, MEMORY])
+def test_what_is_recalled_is_current_and_not_over(entry: Entry) -> None:
+    moment = timedelta(seconds=1)
+    assert holds(entry, NOW)
+    assert holds(entry.changed(valid_until=NOW + moment), NOW)
+    assert not holds(entry.changed(valid_until=NOW), NOW)
+    for state in (State.SUPERSEDED, State.FORGOTTEN, State("newer")):
+        assert not holds(entry.changed(state=state), NOW)
+
+
+def test_an_entry_that_was_found_is_read_once_and_has_no_scores_of_its_own() -> None:
+    read: list[Entry] = []
+
+    def reading() -> Entry:
+        read.append(MEMORY)
+        return MEMORY
+
+    hit = Hit(reading)
+    assert (hit.cosine, hit.bm25, hit.words, read) == (None, None, "", [])
+    assert hit.entry is hit.entry is MEMORY
+    assert len(read) == 1
 
 
 def test_a_memory_that_is_suspended_holds_again_at_the_end() -> None:

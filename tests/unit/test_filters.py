@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, State, Turn
+from perdure.entries import Entry, Lane, Memory, MemoryType, Purpose, Record, State, Turn
 from perdure.filters import Filters, Omission, is_of_task
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -39,6 +39,10 @@ def filters(**more: Any) -> Filters:
     ("limited", "entry", "objection"),
     [
         ({}, memory(), None),
+        ({"withheld": ("extracted",)}, memory(purpose=Purpose.EXTRACTED), Omission.CONSENT),
+        ({"withheld": ("extracted",)}, memory(), None),
+        ({"withheld": ("extracted",)}, record(), None),
+        ({"withheld": ("given",)}, turn(), Omission.CONSENT),
         ({}, memory(state=State.SUPERSEDED), Omission.SUPERSEDED),
         ({}, memory(state=State.FORGOTTEN), Omission.FILTERED),
         ({}, memory(valid_until=NOW), Omission.FILTERED),

@@ -80,6 +80,13 @@ def test_what_json_cannot_hold_exactly_is_refused(value: JsonValue, problem: str
         canonical_json(value)
 
 
+def test_a_number_that_came_back_from_json_as_an_integer_is_the_same_number() -> None:
+    assert canonical_json(10**20) == canonical_json(1e20) == b"100000000000000000000"
+    assert canonical_json(-(10**20)) == canonical_json(-1e20)
+    with pytest.raises(InvalidInput, match="too large for JSON"):
+        canonical_json(10**20 + 2**14)  # a double, and yet not the digits that one is written with
+
+
 def test_ids_stay_what_they_are_for_ever() -> None:
     """Stored data is found by these ids: a change here is a migration."""
     assert canonical_json({"b": 1.0, "a": [True, None, "é"]}) == '{"a":[true,null,"é"],"b":1}'.encode()

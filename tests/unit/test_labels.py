@@ -63,6 +63,8 @@ def test_what_is_another_thing_has_another_label(one: str, other: str) -> None:
         ("What about New Yrok City?", ["New York City"], {}),
         ("the checkuot service", ["Checkout Service"], {"Checkout Service": False}),
         ("the checkuot servcie", ["Checkout Service"], {}),
+        ("Is Terrafrom the same as Terraform?", ["Terraform"], {"Terraform": True}),
+        ("Is New Delih the NewDelhi they mean?", ["New Delhi"], {"New Delhi": True}),
     ],
 )
 def test_a_text_names_whole_labels_and_the_longest(text: str, names: list[str], found: dict[str, bool]) -> None:
@@ -152,3 +154,6 @@ def test_labels_are_each_given_once() -> None:
 def test_short_and_long_labels_are_not_misspelt() -> None:
     assert halves("k8s") == halves("one two three four fives") == set()
     assert halves("Kubernetes") == {"10<kuber", "10>netes"}
+    assert halves("one two three") == {"11<onetw", "11>othree"}
+    assert asked_labels("fig") == (["fig"], [])
+    assert asked_labels("figs")[1], "a letter of five may be missing"

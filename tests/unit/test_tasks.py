@@ -75,6 +75,8 @@ def test_a_binding_holds_names_and_digests_and_stays_what_it_is_for_ever() -> No
         (bound(), bound(skill="b"), "skill (was 'b' and is now 's')"),
         (bound(skill="", goal="x", inputs={}), bound(skill="b", inputs={}), "skill (was 'b' and is now a goal)"),
         (bound(), bound(version="v2"), "skill ('s' has changed since)"),
+        (bound(skill="", goal="x"), bound(skill="", goal="y"), "goal"),
+        (bound(skill="", goal="x"), bound(skill="", goal="x", version="v2"), "its agent, which has changed"),
         (bound(inputs={"a": 1, "b": 2}), bound(inputs={"b": 3, "c": 4}), "inputs.a, inputs.b, inputs.c"),
         (bound(inputs={"a": 1}, date=DAY), bound(inputs={"a": 1}), "date (was not given and is now 2026-05-01)"),
         (bound(), bound(date=DAY), "date (was 2026-05-01 and is now not given)"),

@@ -65,6 +65,11 @@ def test_words_meet_in_their_own_language(language: str, text: str, question: st
     assert not set(stems(text)) & set(stems(question)), "the control: by English endings"
 
 
+def test_the_stop_words_of_english_are_words_of_other_languages() -> None:
+    assert stems("was will er") == ["er"]
+    assert stems("was will er", "german") == ["was", "will", "er"]
+
+
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_every_language_can_be_used(language: str) -> None:
     assert stems("2026 ok", language)

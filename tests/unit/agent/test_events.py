@@ -96,6 +96,27 @@ def test_a_name_is_awaited_however_its_template_spells_its_letters() -> None:
     require_awaited("bezahlt f\u00fcr 7", ["bezahlt fu\u0308r ${inputs.order}"])
 
 
+def test_a_template_awaits_every_name_that_begins_as_it_does() -> None:
+    awaited = ["sent", "paid ${inputs.order} by ${inputs.user}"]
+    for name in ("sent", "paid 7 by ada", "paid "):
+        require_awaited(name, awaited)
+    for name in ("sent 7", "pay 7"):
+        with pytest.raises(InvalidEvent, match=f"no step of the task waits for '{name}'"):
+            require_awaited(name, awaited)
+
+
+def test_a_branch_that_waits_already_does_not_take_a_second_event() -> None:
+    events = Events(EventBox())
+    events.wait("branch", "paid")
+    events.wait("branch", "paid")
+    for value in (1, 2):
+        events.deliver(Event(name="paid", value=value), NOW)
+    events.wait("branch", "paid")
+    taken = events.take("branch")
+    assert taken is not None
+    assert (taken.value, [one.value for one in events.box.kept]) == (1, [2])
+
+
 def test_one_id_is_taken_once_in_later_runs_as_well() -> None:
     events = Events(EventBox())
     for value in (1, 2):

@@ -57,7 +57,8 @@ def test_a_redirection_changes_the_goal_adds_constraints_and_asks_memory_again()
     assert (constrained.goal, constrained.recalled) == ("", before.recalled)
     [given] = constrained.constraints
     assert (given.text, given.by, given.at) == ("Touch no docs.", ADA, NOW)
-    after = hear(constrained, [said(goal="Find that"), said(goal="Find this", constraints=("Be quick.",))])
+    goals = [said(goal="Find it"), said(goal="Find that"), said(goal="Find this", constraints=("Be quick.",))]
+    after = hear(constrained, goals)
     assert (after.goal, after.recalled) == ("Find this", None)
     assert [one.text for one in after.constraints] == ["Touch no docs.", "Be quick."]
     assert after.notes == before.notes

@@ -54,11 +54,12 @@ def test_who_paused_it_when_and_why_is_kept_until_it_goes_on() -> None:
     assert steering.paused is not None
     assert steering.paused.told == "paused by person ada on 2026-01-02 00:00:00 UTC: the shop is closed"
     steering.check_resume(asked())
-    steering.resume(asked(), NOW)
+    steering.resume(asked(because="it is open again"), NOW)
     assert (steering.is_paused, steering.paused) == (False, None)
     kinds = [one.kind for one in steering.steered.interventions]
     assert kinds == [InterventionKind.PAUSED, InterventionKind.RESUMED]
-    assert steering.steered.interventions[1].told == "resumed by person ada on 2026-01-02 00:00:00 UTC"
+    told = "resumed by person ada on 2026-01-02 00:00:00 UTC: it is open again"
+    assert steering.steered.interventions[1].told == told
 
 
 def test_what_changes_nothing_is_refused_with_the_reason() -> None:
@@ -219,3 +220,5 @@ def test_feedback_is_bounded() -> None:
         steering.judge(TaskFeedback(passed=True, by=ADA), NOW)
     with pytest.raises(InvalidTask, match="task: has been judged 50 times already"):
         steering.check_feedback(TaskFeedback(passed=True, by=ADA))
+    full = Steering(steering.steered.changed(handled=("one",)))
+    full.check_feedback(TaskFeedback(passed=True, id="one", by=ADA))

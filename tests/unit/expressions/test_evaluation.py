@@ -45,6 +45,9 @@ def test_what_has_no_expression_is_unchanged(value: JsonValue) -> None:
         ("inputs.l.filter(x, x.ok).size() > 0", {("inputs", "l")}),
         ("{'k': inputs.v}.k", {("inputs", "v")}),
         ("inputs.l.exists(x, x == 1) && x.ok", {("inputs", "l"), ("x", "ok")}),
+        ("steps[r'known'].items + steps[R'new'].items", {("steps", "known", "items"), ("steps", "new", "items")}),
+        ("inputs . l . map ( x , x . ok )", {("inputs", "l")}),
+        ("inputs.x.map(y, y)[0] + y", {("inputs", "x"), ("y",)}),
     ],
 )
 def test_references(source: str, paths: set[tuple[str, ...]]) -> None:
@@ -115,6 +118,26 @@ def test_a_walk_that_would_hold_the_worker_up_is_refused(source: str, length: in
         evaluate(f"${{{source}}}", {"x": {"l": values}}, "f")
     few: JsonValue = {"l": values[:200], "not read": values * 100}
     assert isinstance(evaluate(f"${{size({source})}}", {"x": few}, "f"), int)
+
+
+def test_what_walks_no_list_may_read_one_of_any_length() -> None:
+    names: dict[str, JsonValue] = {"x": [3, 1, 2]}
+    assert evaluate("${size(x) + x[0]}", names, "f", walked=1) == 6
+    assert evaluate([{"a": "${x.map(i, i + 1)}"}], names, "f", walked=9) == [{"a": [4, 2, 3]}]
+    with pytest.raises(InvalidExpression, match="walks 3 elements, and at most 2 can be walked so"):
+        evaluate([{"a": "${x.map(i, i + 1)}"}], names, "f", walked=8)
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("${x.name.lowerAscii()}", "kim"),
+        ("${x.name.replace('K', 'T')}", "Tim"),
+        ("${[3, 1].sort()}", [1, 3]),
+    ],
+)
+def test_the_functions_for_texts_and_lists_can_be_called(template: str, value: JsonValue) -> None:
+    assert evaluate(template, {"x": {"name": "Kim"}}, "f") == value
 
 
 def test_walks_in_walks_are_checked_at_once() -> None:

@@ -27,7 +27,7 @@ def test_the_level_and_the_question_say_what_becomes_of_a_call() -> None:
         (POLICY.replace("tool ==", "tol =="), "when: there is no name 'tol' .did you mean 'tool'"),
         (POLICY + 'unless: ["${args.x == 1}"]\n', "unless.0.: there is no name 'args'"),
         (POLICY + "unless: [\"${state.skil == 'a'}\"]\n", "unless.0.: there is no state.skil .did you mean 'skill'"),
-        (POLICY + "unless: [\"${tool=='send'}\"]\n", "unless.0.: is the condition itself"),
+        (POLICY + "unless: [\"${tool=='send'}\"]\n", "unless.0.: is the condition itself.*remove the policy, or"),
         (POLICY + "unless: x\n", "unless"),
         (POLICY + 'approve: ""\n', "approve"),
         ("- a\n", "policy: is a list"),

@@ -176,6 +176,12 @@ def test_a_skill_that_nobody_chooses_takes_no_phrase(folders: Folders, other: st
     assert folders.library().get("looking").triggers == ("look",)
 
 
+def test_a_file_that_cannot_be_read_takes_no_phrase(folders: Folders) -> None:
+    folders.write(folders.folders[0], "looking", "triggers: [look]")
+    (folders.folders[0] / "seeing.yaml").write_bytes(b"name: seeing\ntriggers: [look, \xff]\n")
+    assert folders.library().get("looking").triggers == ("look",)
+
+
 def test_one_on_its_way_out_may_share_its_phrases_with_its_successor(folders: Folders) -> None:
     folders.write(folders.folders[0], "looking", "deprecated: slow\nsuccessor: seeing\ntriggers: [look]")
     folders.write(folders.folders[0], "seeing", "triggers: [look]")
