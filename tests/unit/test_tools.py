@@ -4,11 +4,12 @@ import datetime
 import threading
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import SecretStr
 
-from perdure import ToolCall, tool
+from perdure import CallLimit, Secret, ToolCall, tool
 from perdure.agent.prepared import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import DEEPEST_VALUE, Model
@@ -66,7 +67,7 @@ def test_what_is_not_json_or_too_large_is_refused() -> None:
         measure.jsonable(float("nan"))
     with pytest.raises(InvalidInput, match="object that is not JSON"):
         measure.jsonable(object())
-    with pytest.raises(ResultTooLarge, match="2,000,002 bytes"):
+    with pytest.raises(ResultTooLarge, match=r"2,000,002 bytes, and a step carries at most 2,000,000 \(return a ref"):
         measure.jsonable("x" * 2_000_000)
     assert measure.jsonable("x" * 1_999_998) is not None
 
@@ -81,6 +82,98 @@ def test_what_is_nested_deeper_than_a_task_can_carry_is_refused(levels: int) -> 
     else:
         with pytest.raises(InvalidInput, match="at most 128 lists and mappings within one another"):
             measure.jsonable(value)
+
+
+def test_what_a_tool_is_when_only_its_effect_is_declared() -> None:
+    @tool(effect="read")
+    async def look() -> int:
+        """Look.
+
+        Twice, if need be.
+        """
+        return 1
+
+    @tool(effect="once")
+    async def act() -> int:
+        return 1
+
+    assert (look.name, look.description) == ("look", "Look.\n\nTwice, if need be.")
+    assert (look.quick, look.limits, look.check, look.secrets) == (False, (), None, ())
+    assert (look.timeout, act.timeout, act.description) == (30.0, 4.0, "")
+    assert tool(effect="idempotent")(look.function).timeout == 30.0
+
+
+async def some(number: int) -> int:
+    return number
+
+
+def plain(number: int) -> int:
+    return number
+
+
+BOTH = (CallLimit(at_once=1), CallLimit(per_minute=2))
+
+
+@pytest.mark.parametrize(
+    ("declared", "function", "problem", "fix"),
+    [
+        ({"effect": "once", "quick": True}, some, "may run again", "declare it read or idempotent"),
+        ({"effect": "read", "quick": True}, plain, "a thread cannot be cut off", "write it with async def"),
+        ({"effect": "read", "quick": True, "limits": BOTH}, some, "waits for no turn", "leave one of the two out"),
+        ({"effect": "read", "limits": (*BOTH, CallLimit(at_once=3))}, some, "two limits of one kind", "give one of ea"),
+        ({"effect": "read", "check": plain}, some, "has a check, which only a once tool needs", ""),
+        ({"effect": "read", "timeout": -1.0}, some, "timeout below zero", ""),
+        ({"effect": "read", "name": "a b"}, some, "", ""),
+    ],
+)
+def test_what_does_not_go_together_is_refused_with_what_to_change(
+    declared: dict[str, Any], function: Any, problem: str, fix: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        tool(**declared)(function)
+    assert caught.value.field.startswith("tool ")
+    assert problem in caught.value.problem
+    assert caught.value.fix.startswith(fix)
+
+
+def test_a_tool_may_be_quick_or_limited_in_several_ways() -> None:
+    assert tool(effect="idempotent", quick=True)(some).quick
+    limits = (*BOTH, CallLimit(at_once=1, per_user=True))
+    assert tool(effect="once", limits=limits)(some).limits == limits
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "problem", "fix"),
+    [
+        (["thing", "sise"], "args.sise", "tool 'measure' takes no such argument", "did you mean 'size'?"),
+        (["size"], "args.thing", "tool 'measure' needs it", ""),
+    ],
+)
+def test_the_names_of_arguments_are_checked_before_their_values(
+    given: list[str], field: str, problem: str, fix: str
+) -> None:
+    measure.require_names(["thing", "factor"], "args")
+    with pytest.raises(InvalidInput) as caught:
+        measure.require_names(given, "args")
+    assert (caught.value.field, caught.value.problem, caught.value.fix) == (field, problem, fix)
+
+
+Spare = Annotated[SecretStr | None, Secret("spare")]
+
+
+async def test_a_tool_and_its_check_are_given_their_secrets_by_name() -> None:
+    async def has_sent(to: str, token: Annotated[SecretStr, Secret("mail-token")]) -> str:
+        return f"{to}, {len(token.get_secret_value())}"
+
+    @tool(effect="once", check=has_sent)
+    async def send(to: str, key: Annotated[SecretStr, Secret("mail-key")], spare: Spare = None) -> str:
+        return f"{to}, {len(key.get_secret_value())}, {spare}"
+
+    assert send.parameters == {"to": True}
+    kept = {"mail-key": SecretStr("12345"), "mail-token": SecretStr("123")}
+    keywords = send.validate({"to": "ada"})
+    assert await send.call(CALL, keywords, kept) == "ada, 5, None"
+    assert await send.run_check(CALL, keywords, kept) == (True, "ada, 3")
 
 
 def test_a_bad_tool_is_refused_when_it_is_made() -> None:
@@ -141,7 +234,7 @@ async def test_calling_a_tool_calls_its_function() -> None:
     async def double(number: int) -> int:
         return 2 * number
 
-    assert await double(4) == 8
+    assert await double(4) == await double(number=4) == 8
 
 
 async def found(customer: str, cents: int = 5) -> str | None:

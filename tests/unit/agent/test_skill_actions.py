@@ -1,0 +1,185 @@
+"""What is called for a skill's steps: with what, for whom, and which of them count as steps."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.prepared import InnerSkill, PreparedTask
+from perdure.agent.skill_actions import is_literal
+from perdure.agent.skill_plan import MAIN, SkillPlan
+from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.calls import Ended, Result, Resumed, Value
+from perdure.agent.steps.foreign_calls import ForeignCall
+from perdure.agent.steps.nested import EnterCall, LeaveCall
+from perdure.model import DEEPEST_VALUE
+from perdure.names import Activity
+from perdure.questions import AfterFailure, TakenAnswer
+from perdure.skills.library import read_skill
+from perdure.skills.steps import LetStep
+from perdure.tasks import StepStatus, TaskBinding
+
+NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
+EARLIER = NOW - timedelta(hours=1)
+RESUMED = Resumed(resume={"asked": "approval"}, answer=TakenAnswer(question_id="a", value="yes", at=NOW))
+BINDING = TaskBinding(skill="s", version="v", inputs={}, day=NOW.date())
+DONE = Ended(result=Result(status=StepStatus.DONE))
+
+
+def begun(steps: str, inner: str = "") -> tuple[SkillPlan, TaskState]:
+    """Return the plan of a task, and its state before the first step."""
+    skill = read_skill(f"name: s\nsteps: {steps}")
+    runs = [read_skill(inner)] if inner else []
+    reads = {one.name: {"": (), **{step.id: () for _, step, _ in one.walk()}} for one in (skill, *runs)}
+    prepared = PreparedTask.model_validate(
+        {
+            **{"tenant": "t", "skill": skill, "version": "v", "inputs": {}, "reads": reads["s"], "binding": BINDING},
+            **{"tools": {"t": {"effect": "read", "timeout": 1}}, "date": NOW.date(), "heartbeat": 4},
+            "inner": {one.name: InnerSkill(skill=one, reads=reads[one.name]) for one in runs},
+        }
+    )
+    plan = SkillPlan(TaskRun(task_id="t", user_id="ada", skill="s", agent="clerk"), prepared)
+    return plan, plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
+
+
+def actions_of(plan: SkillPlan, state: TaskState) -> list[Action]:
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    return list(move.actions)
+
+
+@pytest.mark.parametrize(
+    ("step", "is_once", "told"),
+    [
+        ("activity: Charge, critical: true", True, "a: Charge"),
+        ("activity: Look, effect: read", False, "a: Look"),
+        ("workflow: Ship", True, "a: Ship"),
+    ],
+)
+def test_a_call_of_others_is_claimed_where_it_must_happen_once(step: str, is_once: bool, told: str) -> None:
+    plan, state = begun(f"[{{id: a, queue: q, {step}}}]")
+    [action] = actions_of(plan, state.branch(MAIN, resumed=RESUMED).counted(StepStatus.DONE))
+    assert (action.activity, action.path, action.told, action.is_step) == (Activity.BEGIN_CALL, "a", told, True)
+    assert action.critical == ("critical" in step)
+    call = action.call
+    assert isinstance(call, ForeignCall)
+    assert (call.resumed, call.binding, call.earlier) == (RESUMED, BINDING if is_once else None, None)
+    assert (call.acting.user, call.acting.agent, call.acting.skill, call.acting.done) == ("ada", "clerk", "s", 1)
+    for later, since in (
+        (state.changed(earlier=EARLIER), EARLIER),
+        (state.branch(MAIN, again=True), NOW),
+        (state.changed(earlier=EARLIER).branch(MAIN, again=True), EARLIER),
+    ):
+        [again] = actions_of(plan, later)
+        assert isinstance(again.call, ForeignCall)
+        assert again.call.earlier == (since if is_once else None), "since when somebody may have claimed it"
+
+
+def entered(inner: str, more: str = "") -> tuple[SkillPlan, TaskState, Action]:
+    """Return a task after the one step of the skill that its own step runs, and how it then leaves that skill."""
+    plan, state = begun(f"[{{id: a, skill: inner, inputs: {{n: '${{task.id}}'}}{more}}}]", inner)
+    [entering] = actions_of(plan, state)
+    assert (entering.activity, entering.told) == (Activity.ENTER_SKILL, "a: the inputs of inner")
+    assert (entering.is_step, entering.path) == (False, "a")
+    assert isinstance(entering.call, EnterCall)
+    assert (entering.call.skill.name, list(entering.call.skill.inputs)) == ("inner", ["n"])
+    state = plan.ended(state, MAIN, DONE.changed(inputs={"n": Value(inline=1)}))
+    [own] = actions_of(plan, state)
+    assert (own.path, own.is_step) == ("a.b", True)
+    state = plan.ended(state, own.branch, DONE)
+    [leaving] = actions_of(plan, state)
+    return plan, state, leaving
+
+
+INNER = "name: inner\ninputs: {n: string}\nsteps: [{id: b, tool: t}]\n"
+
+
+def test_a_skill_that_gives_something_back_is_left_by_an_activity_that_counts_as_no_step() -> None:
+    plan, state, leaving = entered(f"{INNER}output: '${{inputs.n}}'\nexpect: '${{output != null}}'", ", critical: true")
+    assert (leaving.activity, leaving.told, leaving.path) == (Activity.LEAVE_SKILL, "a: its output", "a")
+    assert (leaving.is_step, leaving.critical, leaving.known) == (False, True, None)
+    assert isinstance(leaving.call, LeaveCall)
+    assert (leaving.call.output, leaving.call.expect) == ("${inputs.n}", "${output != null}")
+    ended = plan.ended(state, leaving.branch, DONE)
+    assert isinstance(plan.next(ended, NOW), Finish)
+
+
+def test_a_skill_that_gives_nothing_back_is_left_at_once() -> None:
+    plan, state, leaving = entered(INNER)
+    assert (leaving.activity, leaving.path, leaving.is_step, leaving.critical) == ("", "a", False, False)
+    assert leaving.known is not None
+    assert leaving.known.result == Result(status=StepStatus.DONE, parts={"output": Value()})
+    ended = plan.ended(state, leaving.branch, leaving.known)
+    assert isinstance(plan.next(ended, NOW), Finish)
+
+
+@pytest.mark.parametrize(("on_failure", "goes_on"), [("fail", False), ("continue", True)])
+def test_what_a_skill_does_not_give_back_is_a_failure_inside_it(on_failure: str, goes_on: bool) -> None:
+    plan, state, leaving = entered(f"{INNER}output: '${{inputs.n}}'", f", on_failure: {on_failure}")
+    failed = plan.failed(state, leaving.branch, "PRD103 output: no", None)
+    while isinstance(move := plan.next(failed, NOW), Act):
+        for action in move.actions:
+            assert action.known is not None, "nothing new begins"
+            failed = plan.ended(failed, action.branch, action.known)
+    assert isinstance(move, Finish)
+    assert move.problem == ("" if goes_on else "step a: PRD103 output: no")
+    assert failed.ended == {StepStatus.DONE: 1}, "a step that runs a skill is none of the steps that count"
+
+
+def test_of_a_skill_that_fails_what_was_under_way_counts_and_what_had_not_begun_does_not() -> None:
+    lanes = "[{id: one, tool: t}, [{id: two, tool: t}, {id: three, tool: t}]"
+    lanes += ", [{let: {v: '${task.id}'}}, {id: four, tool: t}]]"
+    inner = f"name: inner\ninputs: {{n: string}}\nsteps: [{{parallel: {lanes}}}]\n"
+    plan, state = begun("[{id: a, skill: inner, inputs: {n: x}, on_failure: continue}]", inner)
+    state = plan.ended(state, MAIN, DONE.changed(inputs={"n": Value(inline="x")}))
+    [block] = actions_of(plan, state)
+    assert block.known is not None
+    state = plan.ended(state, block.branch, block.known)
+    under_way = {action.path: action.branch for action in actions_of(plan, state)}
+    assert list(under_way) == ["a.one", "a.two", "a.let v"]
+    state = plan.failed(state, under_way["a.one"], "torn", None)
+    state = plan.ended(state, under_way["a.two"], DONE)
+    state = plan.ended(state, under_way["a.let v"], DONE)
+    while isinstance(move := plan.next(state, NOW), Act):
+        [dropped, *_] = move.actions
+        assert dropped.path in {"a.three", "a.four", "a"}
+        assert (dropped.known, dropped.is_step) == (Ended(result=Result(status=StepStatus.SKIPPED)), False)
+        state = plan.ended(state, dropped.branch, dropped.known or DONE)
+    assert isinstance(move, Finish)
+    assert state.ended == {StepStatus.FAILED: 1, StepStatus.DONE: 1}, "one and two"
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "known"),
+    [
+        ("x" * 91, 100, True),
+        ("x" * 92, 100, False),
+        ("ä" * 45, 100, True),
+        ("ä" * 46, 100, False),
+        ("${inputs.n}", 100, False),
+    ],
+)
+def test_a_value_is_known_where_it_is_literal_and_fits(value: Any, limit: int, known: bool) -> None:
+    assert is_literal(LetStep(let={"a": value}), limit) is known
+
+
+@pytest.mark.parametrize(("levels", "known"), [(DEEPEST_VALUE - 1, True), (DEEPEST_VALUE, False)])
+def test_a_value_that_is_nested_too_deep_to_be_carried_is_left_to_an_activity(levels: int, known: bool) -> None:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    assert is_literal(LetStep.model_construct(let={"a": value}), 4_096) is known
+
+
+def test_what_is_tried_again_was_tried_before_until_it_has_ended() -> None:
+    plan, state = begun("[{id: a, activity: A, queue: q, on_failure: ask}, {id: b, activity: B, queue: q}]")
+    state = plan.failed(state, MAIN, "because", None)
+    retry = TakenAnswer(question_id="a", value=AfterFailure.RETRY, at=NOW)
+    state = plan.answered(state, MAIN, retry)
+    [again] = actions_of(plan, state)
+    assert isinstance(again.call, ForeignCall)
+    assert (again.path, again.call.earlier) == ("a", NOW)
+    [after] = actions_of(plan, plan.ended(state, MAIN, DONE))
+    assert isinstance(after.call, ForeignCall)
+    assert (after.path, after.call.earlier) == ("b", None)
