@@ -136,6 +136,8 @@ def test_what_happens_while_the_stores_are_asked_is_no_loss() -> None:
     store = Told(ID, {"p": Mark(2, 2)})
     told = {Store.JOURNAL: journal, Store.REDIS: store, Store.WEAVIATE: store}
     assert losses(told) == ()
+    gone = seen_around(before, Told(ID, {}))
+    assert gone.marks == {"p": Mark(1, 0)}, "a writer that one of the reports does not know has done nothing"
     assert losses(told | {Store.JOURNAL: before}), "the control: asked before only, the journal looks older"
     assert losses(told | {Store.JOURNAL: after}), "the control: asked after only, the stores look older"
 

@@ -87,17 +87,14 @@ def test_what_is_nested_deeper_than_a_task_can_carry_is_refused(levels: int) -> 
 def test_what_a_tool_is_when_only_its_effect_is_declared() -> None:
     @tool(effect="read")
     async def look() -> int:
-        """Look.
-
-        Twice, if need be.
-        """
+        """Look."""
         return 1
 
     @tool(effect="once")
     async def act() -> int:
         return 1
 
-    assert (look.name, look.description) == ("look", "Look.\n\nTwice, if need be.")
+    assert (look.name, look.description) == ("look", "Look.")
     assert (look.quick, look.limits, look.check, look.secrets) == (False, (), None, ())
     assert (look.timeout, act.timeout, act.description) == (30.0, 4.0, "")
     assert tool(effect="idempotent")(look.function).timeout == 30.0
@@ -109,6 +106,10 @@ async def some(number: int) -> int:
 
 def plain(number: int) -> int:
     return number
+
+
+def shown(key: Annotated[str, Secret("mail-key")]) -> str:
+    return key
 
 
 BOTH = (CallLimit(at_once=1), CallLimit(per_minute=2))
@@ -124,6 +125,7 @@ BOTH = (CallLimit(at_once=1), CallLimit(per_minute=2))
         ({"effect": "read", "check": plain}, some, "has a check, which only a once tool needs", ""),
         ({"effect": "read", "timeout": -1.0}, some, "timeout below zero", ""),
         ({"effect": "read", "name": "a b"}, some, "", ""),
+        ({"effect": "read"}, shown, "", ""),
     ],
 )
 def test_what_does_not_go_together_is_refused_with_what_to_change(

@@ -64,6 +64,40 @@ def test_a_task_of_which_there_is_nothing_to_tell_is_one_line() -> None:
     assert "1 skipped, 0 failed" in details(PLAIN.changed(skipped=1), [], "task-t-1")
 
 
+def test_a_task_without_a_skill_works_towards_a_goal_whose_steps_nobody_knows() -> None:
+    progress = PLAIN.changed(skill="", total=0, tokens=12_345)
+    assert details(progress, [], "task-t-1").split("\n\n") == [
+        "**running** · a goal · 3 steps",
+        "12,345 tokens of its model",
+    ]
+
+
+def test_what_became_of_the_effects_of_a_task_that_failed_is_told_the_last_twenty_of_each() -> None:
+    undone = tuple(f"u{number}" for number in range(22))
+    left = tuple(f"l{number}: no" for number in range(22))
+    shown = details(PLAIN.changed(compensated=undone, uncompensated=left, unknown=("x",)), [], "task-t-1")
+    assert shown.split("\n\n")[1:] == [
+        f"Undone: `{'`, `'.join(undone[2:])}` (22)",
+        *(f"Not undone: {one}" for one in left[2:]),
+        "Nobody knows whether the effect happened of: `x`",
+    ]
+
+
+def test_more_that_wait_than_are_named_are_counted() -> None:
+    progress = PLAIN.changed(phase=Phase.PAUSED, waits=(Wait(step="a", until=NOW),), waiting=3, unread=2)
+    assert details(progress, [], "task-t-1").split("\n\n")[2:] == [
+        "and 2 more wait",
+        "Messages that its model has not seen yet: 2",
+    ]
+
+
+def test_of_a_recall_the_best_three_are_named_and_the_others_counted() -> None:
+    five = recalled("r", 5).changed(scores=(0.9, 0.8, 0.7, 0.6), why="by meaning")
+    line = details(PLAIN, [five], "task-t-1").splitlines()[-1]
+    named = ", ".join(f"`exec_{number}{'x' * 11}` {score:.2f}" for number, score in enumerate((0.9, 0.8, 0.7)))
+    assert line == f"- `r`: by meaning in 12 ms: {named} and 2 more"
+
+
 def test_the_latest_five_recalls_are_shown_latest_first() -> None:
     shown = details(PLAIN, [recalled(f"r{number}", 1) for number in range(7)], "task-t-1")
     assert [line[3:5] for line in shown.splitlines() if line.startswith("- ")] == ["r6", "r5", "r4", "r3", "r2"]

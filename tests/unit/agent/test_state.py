@@ -16,12 +16,14 @@ from perdure.agent.state import (
     result_of,
 )
 from perdure.agent.steps.calls import Ended, Result
+from perdure.changes import Actor, ActorKind
 from perdure.durations import Wait
 from perdure.events import EventBox, TakenEvent
 from perdure.explanations import NotListed, RecallSummary
 from perdure.jobs import Receipt
 from perdure.registry.agents import Agent
 from perdure.skills.library import read_skill
+from perdure.steering import Intervention, InterventionKind, Steered
 from perdure.tasks import MemoryMode, Phase, StepStatus
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -137,8 +139,10 @@ def test_what_waits_is_told_until_the_task_has_ended_the_next_one_first() -> Non
     state = STATE.branch("a", path="x[1].a", until=later).branch("b", path="x[2].b", until=NOW)
     told = (Wait(step="x[2].b", until=NOW), Wait(step="x[1].a", until=later))
     assert progress_of(TASK, state, Phase.PAUSED).waits == told
+    assert progress_of(TASK, state, Phase.PAUSED).waiting == 2
     for phase in (Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED):
-        assert progress_of(TASK, state, phase).waits == ()
+        ended = progress_of(TASK, state, phase)
+        assert (ended.waits, ended.waiting) == ((), 0)
 
 
 def test_what_waits_for_an_event_says_which_and_those_without_a_deadline_come_last() -> None:
@@ -154,6 +158,33 @@ def test_what_waits_for_an_event_says_which_and_those_without_a_deadline_come_la
     assert (told.waiting, told.kept) == (3, 1)
     assert progress_of(TASK, state, Phase.FAILED).kept == 0
     assert state.branch("a", event="", delivered=event).taken == (event,)
+
+
+SHARED = """
+name: s
+steps:
+  - {id: a, recall: {of: "team:ops", text: x}}
+  - {id: b, remember: [{memory: x, of: "agent:clerk"}, {memory: y, of: "team:ops"}]}
+"""
+
+
+def test_what_a_task_used_undid_and_is_pinned_to_is_told_while_it_runs_and_at_its_end() -> None:
+    because = Intervention(kind=InterventionKind.PAUSED, by=Actor(kind=ActorKind.PERSON, id="ada"), at=NOW)
+    state = STATE.changed(
+        prepared=PREPARED.changed(skill=read_skill(SHARED), versions={"skill s": "v1"}),
+        tokens=7,
+        compensated=("a",),
+        uncompensated=("b: no",),
+        steered=Steered(interventions=(because,)),
+    )
+    running = progress_of(TASK, state, Phase.RUNNING)
+    ended = result_of(TASK, state, Phase.FAILED, "why")
+    for told in (running, ended):
+        assert (told.tokens, told.versions) == (7, {"skill s": "v1"})
+        assert (told.compensated, told.uncompensated) == (("a",), ("b: no",))
+    assert ended.interventions == (because,)
+    memory = memory_of(state, Learned())
+    assert (memory.owners, memory.versions) == (("agent:clerk", "team:ops"), {"skill s": "v1"})
 
 
 def test_of_thousands_that_wait_the_next_ten_are_named() -> None:

@@ -111,6 +111,7 @@ def test_who_cannot_tell_must_not_act(
     decision = decide(policy(level, UNSURE, approve=approve), CallFacts(tool="send", arguments=arguments))
     assert decision.outcome is outcome
     assert problem in decision.findings[0].problem
+    assert decision.findings[0].problem.startswith("PRD103 when: ")
     assert problem in decision.findings[0].reason
 
 

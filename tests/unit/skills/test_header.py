@@ -120,6 +120,19 @@ def test_a_mistake_in_a_header_is_named(before: str, after: str, message: str) -
         read_skill(WHOLE.replace(before, after))
 
 
+def test_what_is_no_mapping_in_a_header_is_found_where_it_stands() -> None:
+    for name in ("checks", "examples", "changelog"):
+        with pytest.raises(InvalidSkill) as caught:
+            read_skill(WHOLE.replace(f"\n{name}:", f"\n{name}:\n  - x"))
+        assert caught.value.field == f"{name}[0]"
+
+
+def test_two_changes_may_be_of_one_day() -> None:
+    dates = [one.date for one in read_skill(WHOLE.replace("2026-01-15", "2026-03-01")).changelog]
+    assert len(dates) == 2
+    assert dates[0] == dates[1]
+
+
 @given(st.text(max_size=40), st.sampled_from(["", " ", "...", "\t", "!"]))
 def test_case_spaces_and_punctuation_make_no_other_phrase(phrase: str, around: str) -> None:
     normal = same_phrase(phrase)

@@ -5,7 +5,7 @@ import pytest
 from perdure.errors import InvalidSkill
 from perdure.skills.library import read_skill
 from perdure.skills.reading import read_input
-from perdure.skills.steps import ForEach, Parallel, PromptStep
+from perdure.skills.steps import EventStep, ForEach, Parallel, PromptStep
 from perdure.skills.templates import InputSpec, InputType
 
 A_MAPPING = "write a mapping: name: value"
@@ -117,6 +117,27 @@ def test_a_mistake_in_an_input_is_found_where_it_stands(written: object, field: 
     with pytest.raises(InvalidSkill) as caught:
         read_input(written, "inputs.n")
     assert (caught.value.field, caught.value.fix) == (field, fix)
+
+
+def test_the_name_of_an_event_is_as_long_as_one_may_be_and_a_template_of_it_longer() -> None:
+    template = f"paid ${{{'0 + ' * 60}task.id}}"
+    step = read_skill(f"name: x\nsteps: [{{id: a, wait: {{event: '{template}'}}}}]").steps[0]
+    assert isinstance(step, EventStep)
+    assert step.wait.event == template
+    with pytest.raises(InvalidSkill, match="has 201 characters"):
+        read_skill(f"name: x\nsteps: [{{id: a, wait: {{event: {'x' * 201}}}}}]")
+
+
+def test_whose_memory_a_skill_names_is_known_wherever_a_step_names_it() -> None:
+    steps = (
+        "{id: a, recall: {of: 'team:a', text: x}}",
+        "{parallel: [{id: b, remember: [{memory: x, of: 'team:b'}]}, {id: c, tool: t}]}",
+        "{id: d, tool: t, remember: [{memory: x}, {lane: pattern, key: k, payload: 1, of: 'agent:d'}]}",
+        "{id: e, prompt: x, remember: [{memory: x, of: 'team:e'}]}",
+        "{id: f, wait: 2h}",
+    )
+    owners = read_skill(f"name: x\nsteps: [{', '.join(steps)}]").owners
+    assert {*owners} == {"team:a", "team:b", "agent:d", "team:e"}
 
 
 def test_a_prompt_is_a_text_or_the_name_of_one() -> None:

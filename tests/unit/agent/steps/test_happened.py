@@ -11,7 +11,7 @@ from perdure.agent.steps import happened
 from perdure.agent.steps.calls import Acting, Ended, Result, StepCall, Value
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.entries import Lane
-from perdure.episodes import LONGEST, EpisodeKind
+from perdure.episodes import LONGEST, EpisodeKind, importance
 from perdure.items import MemoryItem, RecordItem
 from perdure.questions import Question, QuestionKind, TakenAnswer
 from perdure.said import Voice
@@ -34,6 +34,7 @@ def test_what_a_tool_returned_is_not_told() -> None:
     ended = Ended(result=Result(status=StepStatus.DONE, parts={"output": Value(inline={"password": "xyzzy"})}))
     episode = happened.done(CALL, "run", ended, NOW)
     assert (episode.text, episode.is_promotable) == ("a.look: look done", False)
+    assert episode.importance == importance(EpisodeKind.TOOL)
 
 
 def test_insights_are_what_was_learned_and_not_its_payload() -> None:
@@ -46,14 +47,22 @@ def test_insights_are_what_was_learned_and_not_its_payload() -> None:
     ]
     found = happened.insights(items, "a", NOW)
     assert [one.text for one in found] == ["pattern nodeenv", "Use wheels.", "Deploys happen on Tuesdays."]
-    assert {one.id for one in found} == {"insight/t/a#0"}
+    assert {(one.id, one.step, one.kind) for one in found} == {("insight/t/a#0", "a", EpisodeKind.INSIGHT)}
     assert not any(one.is_promotable for one in found), "it is on its way to memory"
+
+
+def test_an_insight_matters_as_much_as_it_is_believed_unless_its_importance_is_given() -> None:
+    common: dict[str, Any] = {"occurrence": "t/a#0", "occurred_at": NOW, "content": "Deploys happen on Tuesdays."}
+    judged = [{"confidence": 0.2}, {"confidence": 0.9}, {"confidence": 0.9, "importance": 0.2}]
+    low, high, given = happened.insights([MemoryItem(**common, **one) for one in judged], "a", NOW)
+    assert low.importance == given.importance < high.importance
 
 
 @pytest.mark.parametrize(
     ("before", "after", "attempt", "how", "promotable"),
     [
         ({"url": "a", "n": 1}, {"url": "b", "n": 1}, 1, "with another value of url", True),
+        ({"url": "a", "n": 1}, {"url": "b", "n": 2}, 1, "with another value of n, url", True),
         ({"url": "a"}, {"url": "a"}, 3, "at attempt 3", False),
         ({"url": "a"}, {"url": "a"}, 1, "when it was tried again later", False),
         ({}, {"url": "a"}, 2, "at attempt 2", False),
@@ -63,6 +72,7 @@ def test_how_a_failure_was_resolved(
     before: dict[str, JsonValue], after: dict[str, JsonValue], attempt: int, how: str, promotable: bool
 ) -> None:
     failure = happened.failed(CALL, "run", "it took longer than 2 s", json.dumps(before) if before else "", NOW)
+    assert (failure.id, failure.step) == (happened.failure_id("run", "a.look"), "a.look")
     found = happened.resolved(CALL, "run", failure, attempt=attempt, arguments=json.dumps(after), at=NOW)
     assert found.said == f'look failed with "it took longer than 2 s", and succeeded {how}.'
     assert (found.kind, found.is_promotable) == (EpisodeKind.RESOLUTION, promotable)
@@ -102,8 +112,13 @@ def test_a_question_is_a_turn_of_the_agents_that_no_memory_is_extracted_from() -
 
 def test_an_answer_belongs_to_the_step_that_asked_and_a_done_step_to_itself() -> None:
     answer = TakenAnswer(question_id="q", value="MIT", at=NOW, by="ada")
-    plain, asked = (happened.answered(CALL, "run", "a.look", answer, question) for question in ("", "Which licence?"))
+    plain = happened.answered(CALL, "run", "a.look", answer)
+    asked = happened.answered(CALL, "run", "a.look", answer, "Which licence?")
     assert (plain.step, plain.by, plain.before) == ("a.look", Voice.USER, "")
+    assert plain.text == "a.look: MIT (answered by ada at 2026-05-01 12:00:00 UTC)"
+    nobody = happened.answered(CALL, "run", "a.look", answer.changed(by="", value={"n": 1}))
+    assert plain.importance == importance(EpisodeKind.DECISION, by=Voice.USER)
+    assert (nobody.text, nobody.said) == ('a.look: {"n": 1} (answered at 2026-05-01 12:00:00 UTC)', '{"n": 1}')
     assert asked.before == "agent: Which licence?"
     assert happened.done(CALL, "run", Ended(result=Result(status=StepStatus.DONE)), NOW).step == "a.look"
 

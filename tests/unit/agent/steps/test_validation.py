@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.agent.steps.calls import StepCall
-from perdure.agent.steps.validation import check_skill, checked_inputs
-from perdure.errors import InvalidInput
+from perdure.agent.steps.validation import check_linked, check_skill, checked_inputs
+from perdure.errors import InvalidExpression, InvalidInput
 from perdure.skills.library import read_skill
+from perdure.skills.linking import LinkedSkill
 from perdure.skills.shape import Skill
+from perdure.skills.templates import InputSpec
 from perdure.toolbox import Toolbox
 
 BOX = Toolbox.load(["tests.support.tools"])
@@ -75,6 +77,41 @@ def test_a_mistake_is_named(steps: str, message: str) -> None:
         check_skill(read_skill(f"{HEAD}steps: {steps}"), BOX)
 
 
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ("output: '${inputs.nams}'", "output"),
+        ("expect: '${output == inputs.nams}'", "expect"),
+        ("expect: '${task.dat != output}'", "expect"),
+        ("judge: 'It names ${inputs.nams}.'", "judge"),
+        ("judge: 'It names ${steps.b.output}.'", "judge"),
+        ("judge: 'It names ${nams}.'", "judge"),
+    ],
+)
+def test_a_name_that_is_not_there_at_the_end_is_found_where_it_stands(more: str, field: str) -> None:
+    with pytest.raises(InvalidExpression) as caught:
+        check_skill(read_skill(f"{HEAD}steps: [{{id: a, tool: echo, args: {{value: 1}}}}]\n{more}"), BOX)
+    assert caught.value.field == field
+
+
+def test_every_skill_is_checked_that_one_within_another_runs() -> None:
+    def skill(name: str, step: str) -> Skill:
+        return read_skill(f"name: {name}\ninputs: {{n: integer}}\nsteps: [{{id: a, {step}}}]")
+
+    outer = skill("outer", "skill: middle, inputs: {n: '${inputs.n}'}")
+    middle = skill("middle", "skill: inner, inputs: {n: 3}")
+    inner = skill("inner", "tool: echo, args: {value: '${inputs.n}'}")
+    linked = LinkedSkill(skill=outer, inner={"middle": middle, "inner": inner})
+    assert check_linked(linked, BOX) == {
+        "outer": {"a": (("inputs", "n"),), "": ()},
+        "middle": {"a": (), "": ()},
+        "inner": {"a": (("inputs", "n"),), "": ()},
+    }
+    wrong = skill("middle", "skill: inner, inputs: {n: x}")
+    with pytest.raises(InvalidInput, match=r"middle: steps\[0\].inputs.n: is text"):
+        check_linked(LinkedSkill(skill=outer, inner={"middle": wrong, "inner": inner}), BOX)
+
+
 def test_a_default_of_the_wrong_type_is_refused() -> None:
     skill = read_skill("name: x\ninputs: {n: {type: integer, default: '3'}}\nsteps: [{id: a, tool: who}]")
     with pytest.raises(InvalidInput, match=r"PRD102 inputs.n.default: is text \(give a whole number\)"):
@@ -86,7 +123,7 @@ def test_inputs() -> None:
     assert checked_inputs(skill, {"names": ["a"]}) == {"names": ["a"], "n": 3}
     with pytest.raises(InvalidInput, match=r"PRD101 inputs.names: is missing"):
         checked_inputs(skill, {})
-    with pytest.raises(InvalidInput, match=r"inputs.nams: .*did you mean 'names'"):
+    with pytest.raises(InvalidInput, match=r"inputs.nams: skill 'x' has no such input .did you mean 'names'"):
         checked_inputs(skill, {"nams": []})
     with pytest.raises(InvalidInput, match=r"inputs.n: is text .give a whole number"):
         checked_inputs(skill, {"names": [], "n": "3"})
@@ -182,6 +219,14 @@ def test_a_call_is_never_cut_off_later_than_its_tool_declares(declared: float, s
     assert call.cut_after(declared) == min(declared, seconds)
     plain = call.changed(step=call.step.changed(timeout=None))
     assert plain.cut_after(declared) == declared
+
+
+def test_an_input_of_a_type_that_this_build_does_not_know_is_named_by_it() -> None:
+    newer = InputSpec.model_validate({"type": "moment"})
+    skill = read_skill("name: x\nsteps: [{id: a, tool: who}]").changed(inputs={"at": newer})
+    assert checked_inputs(skill, {"at": ["anything"]}) == {"at": ["anything"]}
+    with pytest.raises(InvalidInput, match=r"inputs.at: is missing .give a value of type moment"):
+        checked_inputs(skill, {})
 
 
 CHECKED = read_skill(
