@@ -71,6 +71,7 @@ def _question(question: Question, workflow_id: str) -> str:
 
 
 def _recall(recall: RecallSummary) -> str:
-    best = ", ".join(f"`{id_[:17]}` {score:.2f}" for id_, score in zip(recall.ids[:3], recall.scores[:3], strict=False))
+    scored = list(zip(recall.ids, recall.scores, strict=False))
+    best = ", ".join(f"`{id_[:17]}` {score:.2f}" for id_, score in scored[:3])
     more = f" and {recall.recalled - 3} more" if recall.recalled > 3 else ""
     return f"- `{recall.step}`: {recall.why} in {recall.milliseconds:.0f} ms" + (f": {best}{more}" if best else "")

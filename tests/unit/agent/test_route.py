@@ -292,3 +292,19 @@ def test_a_skill_that_a_step_runs_sees_its_inputs_and_its_own_steps_alone() -> N
     assert set(cursors) == {MAIN}
     assert route.scope(cursors, MAIN, reads, own, FACTS).inputs == own
     assert route.scope(cursors, MAIN, reads, own, FACTS).steps == {"a": {"output": Value(inline=0)}}
+
+
+def test_the_first_problem_of_a_skill_counts_and_a_branch_outside_has_none() -> None:
+    inner = Skill(name="inner", steps=(ToolStep(id="b", tool="echo"),))
+    skill = Skill(name="s", steps=(SkillStep(id="a", skill="inner"), ToolStep(id="c", tool="echo")))
+    route = Route(skill, {"a": (), "c": (), "": ()}, {"inner": InnerSkill(skill=inner, reads={"b": (), "": ()})})
+    begun = {MAIN: Cursor()}
+    assert route.given_up(begun, MAIN, "why") == begun
+    cursors = route.entered(begun, MAIN, (0,), {})
+    [within] = cursors.keys() - {MAIN}
+    assert not route.is_given_up(cursors, within)
+    cursors = route.given_up(route.given_up(cursors, MAIN, "first"), MAIN, "second")
+    assert route.is_given_up(cursors, within)
+    walk = cursors[MAIN].walk
+    assert walk is not None
+    assert walk.problem == "first"
