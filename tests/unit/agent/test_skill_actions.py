@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.prepared import InnerSkill, PreparedTask
 from perdure.agent.skill_actions import is_literal
 from perdure.agent.skill_plan import MAIN, SkillPlan
@@ -129,7 +129,7 @@ def test_what_a_skill_does_not_give_back_is_a_failure_inside_it(on_failure: str,
 
 def test_of_a_skill_that_fails_what_was_under_way_counts_and_what_had_not_begun_does_not() -> None:
     lanes = "[{id: one, tool: t}, [{id: two, tool: t}, {id: three, tool: t}]"
-    lanes += ", [{let: {v: '${task.id}'}}, {id: four, tool: t}]]"
+    lanes += ", [{let: {v: '${task.id}'}}, {id: four, tool: t}], {id: five, tool: t}]"
     inner = f"name: inner\ninputs: {{n: string}}\nsteps: [{{parallel: {lanes}}}]\n"
     plan, state = begun("[{id: a, skill: inner, inputs: {n: x}, on_failure: continue}]", inner)
     state = plan.ended(state, MAIN, DONE.changed(inputs={"n": Value(inline="x")}))
@@ -137,16 +137,15 @@ def test_of_a_skill_that_fails_what_was_under_way_counts_and_what_had_not_begun_
     assert block.known is not None
     state = plan.ended(state, block.branch, block.known)
     under_way = {action.path: action.branch for action in actions_of(plan, state)}
-    assert list(under_way) == ["a.one", "a.two", "a.let v"]
+    assert list(under_way) == ["a.one", "a.two", "a.let v", "a.five"]
     state = plan.failed(state, under_way["a.one"], "torn", None)
     state = plan.ended(state, under_way["a.two"], DONE)
     state = plan.ended(state, under_way["a.let v"], DONE)
-    while isinstance(move := plan.next(state, NOW), Act):
-        [dropped, *_] = move.actions
-        assert dropped.path in {"a.three", "a.four", "a"}
-        assert (dropped.known, dropped.is_step) == (Ended(result=Result(status=StepStatus.SKIPPED)), False)
-        state = plan.ended(state, dropped.branch, dropped.known or DONE)
-    assert isinstance(move, Finish)
+    [dropped] = actions_of(plan, state)
+    assert (dropped.branch, dropped.path, dropped.is_step) == (under_way["a.five"], "a.five", False)
+    assert dropped.known == Ended(result=Result(status=StepStatus.SKIPPED))
+    state = plan.ended(state, dropped.branch, dropped.known)
+    assert isinstance(plan.next(state, NOW), Finish)
     assert state.ended == {StepStatus.FAILED: 1, StepStatus.DONE: 1}, "one and two"
 
 
@@ -170,6 +169,13 @@ def test_a_value_that_is_nested_too_deep_to_be_carried_is_left_to_an_activity(le
     for _ in range(levels):
         value = [value]
     assert is_literal(LetStep.model_construct(let={"a": value}), 4_096) is known
+
+
+def test_the_question_of_a_step_that_calls_no_tool_is_about_no_call() -> None:
+    plan, state = begun("[{id: a, prompt: x, on_failure: ask}]")
+    asked = plan.next(plan.failed(state, MAIN, "no model", None), NOW)
+    assert isinstance(asked, Ask)
+    assert (asked.question.text, asked.question.about) == ("a failed: no model", None)
 
 
 def test_what_is_tried_again_was_tried_before_until_it_has_ended() -> None:

@@ -120,6 +120,12 @@ def test_a_walk_that_would_hold_the_worker_up_is_refused(source: str, length: in
     assert isinstance(evaluate(f"${{size({source})}}", {"x": few}, "f"), int)
 
 
+def test_an_expression_may_have_eight_thousand_characters() -> None:
+    assert evaluate(f"${{'{'x' * 7_998}'}}", {}, "f") == "x" * 7_998
+    with pytest.raises(InvalidExpression, match="is longer than 8,000 characters"):
+        evaluate(f"${{'{'x' * 7_999}'}}", {}, "f")
+
+
 def test_what_walks_no_list_may_read_one_of_any_length() -> None:
     names: dict[str, JsonValue] = {"x": [3, 1, 2]}
     assert evaluate("${size(x) + x[0]}", names, "f", walked=1) == 6

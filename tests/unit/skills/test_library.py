@@ -186,7 +186,7 @@ def test_a_step_declares_which_answers_it_takes(answer: str, expected: AnswerSpe
     [
         ("intger", r"steps\[0\].answer.type: 'intger' is not one of the choices \(did you mean 'integer'\?\)"),
         ("{typ: text}", r"steps\[0\].answer.typ: is not a field here \(did you mean 'type'\?\)"),
-        ("choice", r"steps\[0\].answer: has no choices"),
+        ("choice", r"steps\[0\].answer: has no choices \(list them\)"),
         ("{choices: [a]}", r"steps\[0\].answer: has choices \(write type: choice\)"),
         ("{type: choice, choices: [a, a]}", r"steps\[0\].answer.choices: has a duplicate"),
         ("3", r"steps\[0\].answer: is a number"),
