@@ -1,23 +1,37 @@
 """What the lines mean together, checked against the functions that writing uses."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Entry, Memory, State
+from perdure.consents import Consent
+from perdure.entries import Entry, Memory, Purpose, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
+from perdure.memberships import Membership
 from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import POLICIES, WritePolicy
 from perdure.memory.writing.observation import WRITING, applied, occurrence_of
 from perdure.memory.writing.planning import Known, plan
 from perdure.stores.journal.folding import HISTORY, counted, fold, history, needed, refused
-from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled, accepted
+from perdure.stores.journal.lines import (
+    Accepted,
+    Changed,
+    Consented,
+    Enrolled,
+    Forgotten,
+    Line,
+    Named,
+    Rewriting,
+    Settled,
+    accepted,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TENANT = "t_1"
@@ -240,8 +254,66 @@ def test_compaction_drops_what_is_settled_and_keeps_what_it_does_not_know() -> N
     much_later = NOW + 2 * HISTORY
     kept = needed([*store.lines, None], much_later)
     # The last state of the entry, what proves that it was written, and the unknown line.
-    assert [line.kind for line, keep in zip(store.lines, kept, strict=False) if keep] == ["changed", "settled"]
-    assert kept[-1]
+    assert [line and line.kind for line, keep in zip([*store.lines, None], kept, strict=True) if keep] == [
+        "changed",
+        "settled",
+        None,
+    ]
+
+
+def rewriting(at: datetime) -> Line:
+    return Rewriting(entry=Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW), at=at)
+
+
+def consented(at: datetime) -> Line:
+    return Consented(consent=Consent(purpose=Purpose.EXTRACTED, granted=True, at=at, by=BY))
+
+
+def enrolled(at: datetime) -> Line:
+    return Enrolled(membership=Membership(member="t_2", belongs=True, at=at, by=BY))
+
+
+def forgotten(at: datetime) -> Line:
+    return Forgotten(deletion=Deletion(id="mem_1", at=at, reason="expired", run="r"))
+
+
+def named(_: datetime) -> Line:
+    return Named(owner="t_3")
+
+
+def settled(at: datetime) -> Line:
+    return Settled(operation="job", at=at)
+
+
+@pytest.mark.parametrize(
+    ("made", "kept"),
+    [
+        (rewriting, [False, False, True, True]),
+        (settled, [False, False, True, True]),
+        (consented, [False, False, True, True]),
+        (enrolled, [False, False, True, True]),
+        (forgotten, [False, False, True, True]),
+        (named, [False, False, False, True]),
+    ],
+)
+def test_what_has_no_longer_a_say_is_kept_for_ninety_days(made: Callable[[datetime], Line], kept: list[bool]) -> None:
+    now = NOW + HISTORY
+    lines = [made(NOW + timedelta(seconds=second)) for second in (-1, 0, 1, 2)]
+    assert needed(lines, now) == kept
+    assert needed(lines, now + HISTORY)[:3] == [False, False, False]
+    # What is in force stays for ever; what only tells what was done does not.
+    assert needed(lines, now + HISTORY)[3] is (made not in (rewriting, settled))
+
+
+def test_a_tombstone_keeps_until_when_it_can_be_undone() -> None:
+    until = NOW + timedelta(days=30)
+    entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW, version=2).forgotten("expired", until)
+    lines: list[Line] = [
+        Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", run="r")),
+        Changed(entry=entry, operation="forget:r", by=BY, why="expired", at=NOW),
+        Settled(operation="forget:r", versions={"mem_1": 2}, at=NOW),
+    ]
+    assert fold(lines).entries == {"mem_1": entry}
 
 
 def test_a_change_counts_once_it_is_settled_or_carried() -> None:

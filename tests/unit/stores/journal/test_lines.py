@@ -13,6 +13,7 @@ from perdure.stores.journal.lines import (
     Rewriting,
     Settled,
     accepted,
+    batch_of,
     decode,
     encode,
     ids_of,
@@ -42,6 +43,17 @@ def test_every_kind_of_line_comes_back_as_it_was() -> None:
 
 def test_an_item_has_a_line_of_its_own_and_one_that_could_not_be_read_has_none() -> None:
     assert [line.index for line in accepted("job", BATCH, NOW)] == [0, 2]
+
+
+def test_a_batch_comes_back_from_its_lines_with_each_item_in_its_place() -> None:
+    by = Actor(kind=ActorKind.PERSON, id="ada")
+    batch = BATCH.changed(session="s-1", policy="careful", by=by)
+    lines = accepted("job", batch, NOW)
+    whole = batch.changed(key="job", accepted_at=NOW)
+    assert batch_of("t_1", lines) == whole
+    erased = (UnusableItem(reason="it is erased"), *whole.items[1:])
+    assert batch_of("t_1", lines[1:]) == whole.changed(items=erased)
+    assert batch_of("t_1", lines[:1]) == whole.changed(items=whole.items[:2]), "nothing is known of what came last"
 
 
 @pytest.mark.parametrize(
