@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Relation, Source, State
+from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Purpose, Relation, Source, State
 from perdure.errors import InvalidInput
 from perdure.memory.updating.revising import (
     corrected,
@@ -16,12 +16,14 @@ from perdure.memory.updating.revising import (
     merged,
     merged_id,
     operation_of,
+    purposes_of,
     refined,
     reverted,
+    revised,
     trial_of,
     why_of,
 )
-from perdure.updates import Correction, Feedback, MemoryUpdate, Pinning, Removal
+from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -102,9 +104,10 @@ def test_merging_loses_nothing(one: Memory, other: Memory) -> None:
 
 
 def test_merging_refuses_what_would_not_fit() -> None:
-    many = [memory(f"mem_{letter}", tags=tuple(f"{letter}{n}" for n in range(15))) for letter in "ab"]
-    with pytest.raises(InvalidInput, match="tags: both together have 30"):
-        merged("mem_whole", *many)
+    one, other = (memory(f"mem_{letter}", tags=tuple(f"{letter}{n}" for n in range(10))) for letter in "ab")
+    assert len(merged("mem_whole", one, other).tags) == 20
+    with pytest.raises(InvalidInput, match="tags: both together have 21"):
+        merged("mem_whole", one, other.changed(tags=(*other.tags, "more")))
 
 
 def test_each_merger_has_an_id_of_its_own() -> None:
@@ -120,9 +123,51 @@ def test_reverting_gives_back_what_was_said_and_keeps_the_evidence() -> None:
 
 
 def test_reverting_believes_again_what_was_believed_then() -> None:
-    replaced = memory(state=State.SUPERSEDED, superseded_by="mem_2")
-    assert reverted(replaced, memory(), NOW).state is State.CURRENT
-    assert reverted(replaced, replaced, NOW).state is State.SUPERSEDED
+    since, at = NOW + timedelta(days=1), NOW + timedelta(days=2)
+    replaced = memory(state=State.SUPERSEDED, superseded_by="mem_2", suspended=(NOW, since), last_seen=since)
+    assert reverted(replaced, memory(), at) == memory(last_seen=at, recorded_at=at)
+    assert reverted(replaced, memory(), NOW).last_seen == since, "it was seen after that"
+    assert reverted(replaced, replaced, at) == replaced, "it was not believed then either"
+    assert reverted(memory(), memory(text="Before."), at) == memory(text="Before."), "it is believed, and seen no more"
+
+
+@pytest.mark.parametrize(
+    ("update", "after"),
+    [
+        (Feedback(helpful=True), {"confidence": 0.6}),
+        (Feedback(helpful=False), {"confidence": 0.3}),
+        (Pinning(pinned=True), {"pinned": True}),
+        (Credit(task="a", succeeded=True), {"trials": (trial_of("t", "a"),), "successes": (trial_of("t", "a"),)}),
+        (Credit(task="a", succeeded=False), {"trials": (trial_of("t", "a"),)}),
+    ],
+)
+def test_a_change_that_keeps_the_content_changes_nothing_else(
+    update: Feedback | Pinning | Credit, after: dict[str, Any]
+) -> None:
+    one = memory(confidence=0.5)
+    assert revised("t", one, update) == one.changed(**after)
+
+
+@pytest.mark.parametrize(
+    ("update", "purposes"),
+    [
+        (Correction(content="Other."), {Purpose.GIVEN}),
+        (Merger(other="mem_2"), {Purpose.EXTRACTED}),
+        (Reversion(version=1), {Purpose.EXTRACTED}),
+        (Pinning(pinned=True), set()),
+        (Removal(), set()),
+    ],
+)
+def test_a_change_needs_the_consent_to_what_it_writes(update: Update, purposes: set[Purpose]) -> None:
+    assert purposes_of(update, [memory(purpose=Purpose.EXTRACTED)]) == purposes
+
+
+def test_what_is_written_for_two_purposes_needs_the_consent_to_both_and_what_is_not_believed_to_none() -> None:
+    given, learned = memory(purpose=Purpose.GIVEN), memory("mem_2", purpose=Purpose.EXTRACTED)
+    assert purposes_of(Merger(other="mem_2"), [given, learned]) == {Purpose.GIVEN, Purpose.EXTRACTED}
+    replaced = given.changed(state=State.SUPERSEDED)
+    assert purposes_of(Merger(other="mem_2"), [replaced, learned]) == {Purpose.GIVEN, Purpose.EXTRACTED}
+    assert purposes_of(Reversion(version=1), [replaced, learned]) == {Purpose.EXTRACTED}
 
 
 def test_what_else_is_known_of_two_is_known_of_the_whole() -> None:
@@ -213,6 +258,8 @@ def test_what_names_operations_trials_and_mergers_stays_what_it_is_for_ever() ->
 
     assert operation(update=Feedback(helpful=True, key="k")) == "update:15bb16fea49ab3c9b852fc8b19bf9771"
     assert operation(update=Pinning(pinned=True), expected=3) == "update:8b4930d8878f342949fc0a4ce4829c54"
+    corrected_until = Correction(content="Other.", memory_type=MemoryType.CONSTRAINT, valid_until=NOW)
+    assert operation(update=corrected_until, expected=3) == "update:63ff22c45c4b14ff6460f0dcbda01f25"
     assert trial_of("t", "a") == "1811036fc7c6"
     merger = "mem_84625c17ab67a788fe5d6086a862f001c6ab45810112c39ab07080d9f131e2a9"
     assert merged_id("o", "a", "b") == merger
@@ -255,5 +302,6 @@ def test_no_metadata_of_either_is_lost(first: JsonValue, second: JsonValue, both
 def test_metadata_that_do_not_fit_together_are_refused() -> None:
     one, other = memory(metadata_json={"a": "x" * 3_000}), memory("mem_2", metadata_json={"b": "x" * 980})
     assert merged("mem_whole", one, other).metadata_json
-    with pytest.raises(InvalidInput, match=r"metadata_json: of both together has 5,\d\d\d bytes \(at most 4,000\)"):
+    told = r"metadata_json: of both together has 5,\d\d\d bytes \(at most 4,000\) \(remember one of the two again"
+    with pytest.raises(InvalidInput, match=told):
         merged("mem_whole", one, other.changed(metadata_json={"b": "x" * 2_000}))
