@@ -40,14 +40,13 @@ class Known(Model):
 def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> WritePlan:
     """Decide on every item of a batch, each after those before it."""
     planned: list[PlannedItem] = []
+    expected: dict[str, int] = {}
     beside = _Beside(batch, known)
     for index, item in enumerate(batch.items):
         decided = _decide(_Case(batch, index, known, beside, policy, batch.accepted_at or at), item)
         planned.append(decided)
         if isinstance(item, MemoryItem):
             beside.add(after(batch, decided, beside.entries).values())
-    expected: dict[str, int] = {}
-    for item, decided in zip(batch.items, planned, strict=True):
         touched = [decided.target, *decided.over] if decided.target else []
         if decided.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem) and item.supersedes:
             touched.append(item.supersedes)
@@ -95,7 +94,7 @@ class _Beside:
 
     def replaced_by(self, target: str) -> list[str]:
         """Return what an earlier attempt has replaced by a memory, and still has to be settled and audited."""
-        return self._replaced[target] if target else []
+        return self._replaced[target]
 
     def _list(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
