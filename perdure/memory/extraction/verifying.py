@@ -12,7 +12,6 @@ _VERIFIED = 0.8
 """The share of a statement's stems that must stand in its source: a model may leave words out, and put none in."""
 
 _IDENTIFIER = re.compile(r"\d|(?<=\w)[_/@#.](?=\w)")
-_AROUND = "\"'“”‘’()[]<>.,;:!?*"
 
 
 def source_of(content: str, value: str, text: str) -> str | None:
@@ -41,6 +40,6 @@ def _stands_in(content: str, part: str) -> bool:
 
 def _exact(text: str) -> set[str]:
     """Return the numbers of a text, and its names with digits or signs in them, in parts: 9 and 30 of "09:30"."""
-    words = (word.casefold().strip(_AROUND) for word in text.split())
+    words = text.casefold().split()
     parts = (part for word in words if _IDENTIFIER.search(word) for part in re.findall(r"[^\W_]+", word))
     return {plain for part in parts if (plain := part.lstrip("0"))}

@@ -3,7 +3,7 @@
 import pytest
 
 from perdure.errors import InvalidInput
-from perdure.memory.write_policies import POLICIES, Private, policy_named, read_policies
+from perdure.memory.write_policies import POLICIES, Private, WritePolicy, policy_named, policy_of, read_policies
 from perdure.said import Ground
 
 
@@ -44,3 +44,21 @@ def test_no_policy_can_believe_private_data_or_secrets(ground: Ground) -> None:
 def test_an_unknown_policy_is_named_with_the_nearest() -> None:
     with pytest.raises(InvalidInput, match=r"there is no 'trancript' \(did you mean 'transcript'"):
         policy_named(POLICIES, "trancript")
+
+
+def test_a_policy_of_the_file_keeps_what_it_leaves_out() -> None:
+    read = read_policies("transcript: {minimum_confidence: 0.5}", "policies.yaml")
+    assert read["transcript"] == POLICIES["transcript"].changed(minimum_confidence=0.5)
+
+
+def test_a_file_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(InvalidInput, match=r"policies\.yaml"):
+        read_policies("default: [", "policies.yaml")
+
+
+def test_a_batch_whose_policy_was_removed_is_decided_by_the_default_one() -> None:
+    usual, strict = WritePolicy(minimum_confidence=0.5), WritePolicy(private=Private.REFUSE)
+    policies = {"default": usual, "strict": strict}
+    assert policy_of(policies, "strict") == strict
+    assert policy_of(policies, "removed") == usual
+    assert policy_of({}, "removed") == WritePolicy()

@@ -100,3 +100,24 @@ def test_what_was_said_is_verified(text: str, content: str) -> None:
 @pytest.mark.parametrize(("text", "content"), WRONG)
 def test_what_was_denied_or_affirmed_of_something_else_is_not(text: str, content: str) -> None:
     assert source_of(content, "", text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "value", "stands"),
+    [
+        ('The spare key of the shed is "K-17".', "The spare key of the shed is K-17", "K-17", True),
+        (
+            "The platform team's daily standup begins at 9:30.",
+            "The platform team's standup begins at 09:30",
+            "09:30",
+            True,
+        ),
+        ("The public gateway takes uploads of 50 files.", "The public gateway takes uploads of 5 files", "5", False),
+        ("The public gateway takes uploads of 5 files.", "The public gateway takes uploads of 50 files", "50", False),
+        ("The broken pump of the shed is in (OPS-7).", "The broken pump of the shed is in OPS-8", "OPS-8", False),
+        ("The blue van parks outside.", "The blue van parks outside daily", "", True),
+        ("The blue van parks outside.", "The blue van parks outside daily, honestly", "", False),
+    ],
+)
+def test_numbers_stand_exactly_and_of_the_words_four_fifths(text: str, content: str, value: str, stands: bool) -> None:
+    assert (source_of(content, value, text) is not None) is stands
