@@ -39,18 +39,16 @@ def restates(new: Telling, old: Telling) -> bool:
         return old.order == new.order and old.ended == new.ended and len(old.order) > LEAST_SHARED
     if bool(_PASSIVE.search(old.text)) is bool(_PASSIVE.search(new.text)):
         return any(old.order[place:] + old.order[:place] == new.order for place in range(len(old.order)))
-    return _in_passive(new, old) or _in_passive(old, new)
+    return _is_done(new, old) if _PASSIVE.search(new.text) else _is_done(old, new)
 
 
-def _in_passive(one: Telling, other: Telling) -> bool:
-    """Return whether one states in the passive what the other says that somebody does."""
-    if not _PASSIVE.search(one.text) or _PASSIVE.search(other.text):
-        return False
-    _, by, agent = one.text.rpartition(" by ")
+def _is_done(passive: Telling, active: Telling) -> bool:
+    """Return whether what one states in the passive is what the other says that somebody does."""
+    _, by, agent = passive.text.rpartition(" by ")
     if not by:
-        return _PEOPLE.match(other.text) is not None
+        return _PEOPLE.match(active.text) is not None
     named = told(agent).order
-    return bool(named) and other.order[: len(named)] == named
+    return bool(named) and active.order[: len(named)] == named
 
 
 def _names_former(one: Telling, other: Telling) -> bool:
@@ -114,5 +112,5 @@ def _kind(words: frozenset[str], of: Telling) -> _Kind:
 
 
 def _counts(word: str) -> bool:
-    named = word in WEEKDAYS or word in MONTHS or word in FREQUENCIES or word in ("twice", "once", "everi")
+    named = word in WEEKDAYS or word in MONTHS or word in FREQUENCIES or word == "twice"
     return named or any(character.isdigit() for character in word)

@@ -34,6 +34,7 @@ CHANGED = (
     ),
     ("Anselm reports to Birgitte.", "Since the reorg Birgitte reports to Anselm."),
     ("We milk the cows twice a day.", "The cows are milked three times a day now."),
+    ("We play handball on Thursdays.", "Tuesdays are when we play handball now."),
     (
         "Shop till: runs on Zettle instead of Lightspeed now.",
         "Undone; the till in the shop is on Lightspeed as before.",
@@ -82,6 +83,7 @@ APART = (
     ("My mother owes my brother 50 euros.", "My brother owes my mother 50 euros."),
     ("Tom lent Mia the drill.", "Mia lent Tom the drill."),
     ("On Mondays Tom cooks and Mia washes up.", "On Mondays Mia cooks and Tom washes up."),
+    ("Tea helps.", "Helps tea."),
     ("I don't drink coffee, I drink black tea.", "I don't drink black tea, I drink coffee."),
 )
 
@@ -102,6 +104,7 @@ def test_what_does_not_tell_of_a_change_changes_nothing(old: str, new: str) -> N
 @pytest.mark.parametrize(("old", "new"), SAID_AGAIN)
 def test_the_same_words_in_another_order_say_the_same(old: str, new: str) -> None:
     assert restates(told(new), told(old))
+    assert restates(told(old), told(new))
     assert not changes(told(new), told(old))
 
 
@@ -142,6 +145,15 @@ GUARDED = {
         "Deliveries of frozen fish go from Bruges to Ghent now.",
     ),
     "something besides": ("The clinic opens at 8:00.", "The clinic also opens at 18:00 now."),
+    "something that somebody else does": (
+        "Lessons in the hall start with Ilse.",
+        "Tom has lessons in the hall with Petra now.",
+    ),
+    "something done that was not": (
+        "Our menus on Mondays are from Lukas.",
+        "Our menus on Mondays are printed by Petra now.",
+    ),
+    "one word alone of each part": ("The fee is for Mondays.", "The fee is 40 now, rent comes on Mondays."),
     "something done otherwise": ("Menus are printed by Lukas.", "Menus are translated by Petra now."),
 }
 
