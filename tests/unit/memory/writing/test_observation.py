@@ -1,0 +1,99 @@
+"""What one more observation makes of an entry, and a batch of those that it is about."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from perdure.entries import Entry, Memory, Purpose, State
+from perdure.items import MemoryItem, item_id
+from perdure.jobs import Batch, Decision, PlannedItem, WritePlan
+from perdure.memory.writing.observation import after, applied, observed
+
+NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def said(text: str, day: float = 0, **more: Any) -> MemoryItem:
+    at = NOW + timedelta(days=day)
+    return MemoryItem(content=text, occurrence=f"{text} {day}", occurred_at=at, **more)
+
+
+def batch(*items: MemoryItem, session: str = "") -> Batch:
+    return Batch(tenant="t", key="k", items=items, session=session)
+
+
+def memory(item: MemoryItem, stored: Entry | None = None, *, session: str = "", replaced: str = "") -> Memory:
+    """Return the memory after one more observation."""
+    entry = observed(stored, item_id("t", item), item, batch(item, session=session), replaced=replaced)
+    assert isinstance(entry, Memory)
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("sessions", "purpose"),
+    [
+        (["s"], Purpose.EXTRACTED),
+        (["s", "s"], Purpose.EXTRACTED),
+        ([""], Purpose.GIVEN),
+        (["s", ""], Purpose.GIVEN),
+        (["", "s"], Purpose.GIVEN),
+    ],
+)
+def test_what_was_given_once_is_kept_as_given_however_often_it_is_extracted(
+    sessions: list[str], purpose: Purpose
+) -> None:
+    stored: Memory | None = None
+    for day, session in enumerate(sessions):
+        stored = memory(said("The lead is Kim.", day), stored, session=session)
+    assert stored
+    assert stored.purpose is purpose
+
+
+@pytest.mark.parametrize(
+    ("named", "replaced", "supersedes"),
+    [
+        ("", "", ""),
+        ("mem_named", "", "mem_named"),
+        ("", "mem_over", "mem_over"),
+        ("mem_named", "mem_over", "mem_named"),
+    ],
+)
+def test_what_was_replaced_is_believed_again_as_if_it_never_had_been(
+    named: str, replaced: str, supersedes: str
+) -> None:
+    first = memory(said("The lead is Kim."))
+    gone = first.superseded("mem_other", NOW, contradicted=True).changed(suspended=(NOW, NOW + DAY))
+    again = memory(said("The lead is Kim.", 2, supersedes=named), gone, replaced=replaced)
+    assert (again.state, again.superseded_by, again.superseded_at) == (State.CURRENT, "", None)
+    assert (again.contradicted, again.suspended, again.supersedes) == (False, None, supersedes)
+
+
+def test_what_ended_and_holds_again_is_no_longer_replaced() -> None:
+    ended = memory(said("Lunch orders go to Marisol.")).changed(
+        valid_until=NOW + DAY, superseded_by="mem_other", superseded_at=NOW, contradicted=True
+    )
+    again = memory(said("Lunch orders go to Marisol.", 2), ended)
+    assert (again.superseded_by, again.superseded_at, again.contradicted) == ("", None, False)
+    still = memory(said("Lunch orders go to Marisol.", 0.5), ended)
+    assert (still.superseded_by, still.contradicted) == ("mem_other", True), "the control: it still ends then"
+
+
+@pytest.mark.parametrize(("until", "link"), [(None, "mem_old"), (NOW + 3 * DAY, "")])
+def test_what_holds_for_a_while_is_no_successor_of_what_it_suspends(until: datetime | None, link: str) -> None:
+    old = memory(said("The demo runs on canvas-1.")).changed(id="mem_old")
+    brief = said("The demo runs on canvas-2.", 1, valid_until=until)
+    planned = PlannedItem(index=0, decision=Decision.INSERT, target="mem_new", over=("mem_old",))
+    entries = after(batch(brief), planned, {"mem_old": old})
+    new, before = entries["mem_new"], entries["mem_old"]
+    assert isinstance(new, Memory)
+    assert isinstance(before, Memory)
+    assert (new.supersedes, before.state is State.SUPERSEDED) == (link, bool(link))
+
+
+def test_what_is_not_believed_replaces_nothing() -> None:
+    old = memory(said("The lead is Kim.")).changed(id="mem_old")
+    refused = said("The lead is Lee.", 1, supersedes="mem_old")
+    for decision in (Decision.REJECT, Decision.HOLD):
+        planned = WritePlan(at=NOW, items=(PlannedItem(index=0, decision=decision, reason="r"),), expected={})
+        assert applied(batch(refused), planned, {"mem_old": old}) == {}
