@@ -20,6 +20,7 @@ from perdure.said import Said
         ("Postgres, also called PG, holds the ledger.", ("Postgres", "PG")),
         ('The ledger service (also known as "the books") is in Go.', ("the books",)),
         ("k8s is short for Kubernetes.", ("Kubernetes", "k8s")),
+        ("Postgres, also called PG, and Redis, aka Reddy, run here.", ("Postgres", "PG", "Redis", "Reddy")),
         ("The office is 30 minutes (about 3 km) away.", ()),
         ("Anna (Leeds) runs the desk.", ()),
         ("The deploy (daily) is at 10 (UTC).", ()),

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from perdure.memory.extraction.grounds.changes import holds_from_now_on
 from perdure.memory.extraction.rules import extraction_of
 from perdure.said import Ground, Said, Voice
 
@@ -86,3 +87,17 @@ def test_what_does_not_stand_is_left(ground: Ground, text: str) -> None:
 def test_what_only_looks_so_is_believed(text: str) -> None:
     made = extraction_of(Said(text=text, by=Voice.USER, at=datetime(2026, 5, 1, tzinfo=UTC), occurrence="session/1"))
     assert made.candidates
+
+
+@pytest.mark.parametrize(
+    ("words", "holds"),
+    [
+        ("We switched to tabs.", True),
+        ("The language has changed to English.", True),
+        ("I've come round to oat milk.", True),
+        ("The weather has changed.", False),
+        ("We drink tea.", False),
+    ],
+)
+def test_what_changed_for_good_holds_from_now_on(words: str, *, holds: bool) -> None:
+    assert holds_from_now_on(words) is holds
