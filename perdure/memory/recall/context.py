@@ -80,11 +80,10 @@ def render(
         shows_ids: Whether each memory is named by the beginning of its id, for a reader who may correct it.
     """
     lines = [_line_of(item, shows_ids=shows_ids) for item in items]
-    is_first = [line.is_constraint for line in lines]
     candidates = [
-        *(line for line, first in zip(lines, is_first, strict=True) if first),
+        *(line for line in lines if line.is_constraint),
         *(_Line(section=_WORKING, text=_safe(line)) for line in reversed(working)),
-        *(line for line, first in zip(lines, is_first, strict=True) if not first),
+        *(line for line in lines if not line.is_constraint),
         *(_Line(section=_SESSION, text=_of_episode(episode)) for episode in reversed(episodes)),
     ]
     pinned = [line for line, item in zip(lines, items, strict=True) if item.pinned]

@@ -23,6 +23,7 @@ from perdure.said import Said
         ("Postgres, also called PG, and Redis, aka Reddy, run here.", ("Postgres", "PG", "Redis", "Reddy")),
         ("The office is 30 minutes (about 3 km) away.", ()),
         ("Anna (Leeds) runs the desk.", ()),
+        ("Kelvin (K) is the unit of our sensors.", ()),
         ("The deploy (daily) is at 10 (UTC).", ()),
         ("The server (s) run nightly.", ()),
         ("The plan (plan) is kept.", ()),

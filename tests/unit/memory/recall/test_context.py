@@ -253,6 +253,24 @@ def test_pinned_memories_have_a_fifth_to_themselves_and_no_more() -> None:
     assert "- a ppp" not in block(items=[*facts[:3], *unpinned], characters=1_000), "the control: the pin decides"
 
 
+def test_the_fifth_of_the_pinned_is_theirs_to_the_last_character_whatever_is_left_out() -> None:
+    pin = memory("p" * 120, pinned=True)
+    [title, line] = block(items=[pin]).splitlines()[1:-1]
+    fifth = len(title) + len(line) + 3
+    assert "- ppp" in block(items=[pin], characters=5 * fifth)
+    assert "- ppp" not in block(items=[pin], characters=5 * fifth - 1)
+    rules = [memory(f"{number} " + "x" * 280, MemoryType.CONSTRAINT) for number in range(9)]
+    result = block(items=[*rules, pin], characters=5 * fifth)
+    assert "- ppp" in result
+    assert "constraints left out" in result
+
+
+def test_room_for_the_names_of_constraints_is_taken_only_where_one_is_left_out() -> None:
+    items = [memory("never deploy on Friday", MemoryType.CONSTRAINT), memory("lives in Basel")]
+    room = len(block(items=items)) + len("\n(99999 more left out)") + 3
+    assert "left out" not in block(items=items, characters=room)
+
+
 def test_what_does_not_fit_is_told_by_its_id() -> None:
     items = [memory("short"), memory("x" * 500), memory("y" * 500)]
     found = render(working=(), items=items, episodes=(), degraded=(), characters=700)

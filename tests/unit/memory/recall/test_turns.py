@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from perdure.entries import Hit, Turn
 from perdure.memory.recall import turns
-from perdure.memory.recall.turns import Asked, limits, named, rank_turns, without_names
+from perdure.memory.recall.turns import Asked, limits, named, rank_turns, relevant_turns, without_names
 from perdure.words import stems
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
@@ -46,7 +46,8 @@ def test_the_constants_are_those_that_were_measured() -> None:
         *(4, 0.4, 0.6, 0.9, 1.2, 0.75, 0.3),
         *(0.75, 0.2, -0.2, 0.075, 0.35, 0.6),
     ]
-    assert [limits(stored) for stored in (0, 700, 6_300, 10**9)] == [(200, 100), (200, 100), (600, 300), (1_000, 500)]
+    stored = {0: (200, 100), 700: (200, 100), 6_300: (600, 300), 17_000: (986, 493), 10**9: (1_000, 500)}
+    assert {number: limits(number) for number in stored} == stored
 
 
 def test_a_whole_ranking_is_as_it_was_measured() -> None:
@@ -63,6 +64,26 @@ def test_a_whole_ranking_is_as_it_was_measured() -> None:
     assert words == pytest.approx(
         {"turn_s1_0": 1.0, "turn_s1_1": 0.931604, "turn_s1_2": 0.663445, "turn_s1_3": 0.567858}
     )
+
+
+def test_a_ranking_tells_of_what_its_scores_are_made() -> None:
+    assert parts("parrot", hit("Ada: parrot"))["turn_s1_0"].keys() == {
+        *("words", "meaning", "speaker", "question", "length", "when", "date")
+    }
+
+
+def test_the_best_by_words_has_one_however_common_its_words_are() -> None:
+    hits = [hit("Ada: parrot", place) for place in (0, 9, 18)]
+    assert [of["words"] for of in parts("parrot", *hits).values()] == [1.0, 1.0, 1.0]
+
+
+def test_a_ranking_is_relevant_up_to_where_it_falls_below_a_share_of_its_best() -> None:
+    found = rank_turns(asked("x"), [hit("Ada: a", place) for place in range(5)], stored=5, limit=99)
+    scores = (1.0, 0.9, 0.56, 0.54, 0.53)
+    scored = [one.changed(score=score) for one, score in zip(found, scores, strict=True)]
+    assert relevant_turns(scored) == scored[:3]
+    assert relevant_turns(scored[:1]) == scored[:1]
+    assert relevant_turns([]) == []
 
 
 def test_a_reply_is_heard_with_its_question() -> None:
