@@ -49,6 +49,8 @@ def test_the_same_in_other_words(one: str, other: str) -> None:
         ("The limit is 5.", "The limit is -5."),
         ("In Rome, Ada lives, and Bob works.", "Bob works, in Rome, and Ada lives."),
         ("No, deploys happen on Tuesdays.", "Deploys happen on Tuesdays."),
+        ("Kim leads, Lee follows.", "Lee follows Kim leads."),
+        ("On Mondays, Ada cooks, Bob eats.", "Ada cooks, Bob eats on Mondays."),
     ],
 )
 def test_what_is_only_alike(one: str, other: str) -> None:

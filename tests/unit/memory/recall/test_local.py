@@ -8,6 +8,7 @@ from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import WritePolicy
 from perdure.stores.journal.lines import Forgotten, Line, accepted
+from perdure.words import stems
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TENANT = "t_1"
@@ -55,6 +56,13 @@ def test_words_are_matched_and_stop_words_are_not() -> None:
     entries = entries_of(asked, lines(believed("The user is in Bern"), believed("They eat fish in Basel")))
     scores = {hit.entry.text: hit.bm25 for hit in local.by_words(asked.text, entries)}
     assert scores == {"The user is in Bern": 1 / 3, "They eat fish in Basel": 2 / 3}
+
+
+def test_words_are_matched_in_their_language_and_each_hit_tells_its_own() -> None:
+    found = entries_of(query(), lines(believed("Die Katzen schlafen")))
+    [hit] = local.by_words("katze", found, "german")
+    assert (hit.bm25, hit.words) == (1.0, " ".join(stems("Die Katzen schlafen", "german")))
+    assert local.by_words("katze", found) == [], "the control: in English they are two words"
 
 
 def test_types_confidence_and_lane_are_applied() -> None:

@@ -97,6 +97,13 @@ def test_quality_does_not_make_the_irrelevant_first() -> None:
     ]
 
 
+def test_the_better_is_looked_at_as_far_down_as_its_quality_can_lift_it() -> None:
+    even = Profile(name="even", words=1.0, quality=0.4, confidence=1.0, recency=0.0, frequency=0.0)
+    near, sure = Hit(memory("near", confidence=0.0), bm25=1.0), Hit(memory("sure", confidence=1.0), bm25=0.5)
+    [first] = rank([near, sure], now=NOW, floor=0.0, limit=1, profile=even)
+    assert (first.entry.id, first.score) == ("mem_sure", pytest.approx(0.7))
+
+
 def test_of_equally_relevant_ones_the_better_is_first() -> None:
     old = Hit(memory("old", days=80), cosine=0.5)
     new = Hit(memory("new"), cosine=0.5)

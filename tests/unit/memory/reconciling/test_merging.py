@@ -63,6 +63,12 @@ def test_what_was_forgotten_stays_so_in_both_and_is_kept_for_its_grace() -> None
     assert (again.write, again.journal) == ((), ())
 
 
+def test_what_was_last_seen_at_the_moment_of_its_deletion_is_forgotten() -> None:
+    known = {"a": entry("a", 3)}
+    [tombstone] = merge(known, known, {"a": deletion("a", days=0)}, GRACE).write
+    assert tombstone.state is State.FORGOTTEN
+
+
 @pytest.mark.parametrize(
     "line", [deletion("a", restored_at=NOW + timedelta(days=2)), deletion("a", days=-1)], ids=["undone", "seen since"]
 )

@@ -13,6 +13,7 @@ NAMES = ("Kubernetes",)
     [
         ("where does k8s run?", ("k8s",)),
         ("Where does Bertha run?", ("Bertha",)),
+        ("Bertha runs where?", ()),
         ("k8s?", ("k8s",)),
         ("Does Kim know k8s?", ()),
         ("where does kubernetes run?", ()),

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from perdure.errors import InvalidItem
 from perdure.items import LARGEST_PAYLOAD
-from perdure.jobs import UnusableItem
+from perdure.jobs import Batch, UnusableItem
 from perdure.memory.writing.checking import LARGEST_BATCH, read_batch
 
 GOOD: dict[str, JsonValue] = {
@@ -149,3 +149,8 @@ def test_the_reason_stays_with_the_item_that_cannot_be_used() -> None:
     batch = read_batch(tenant="t", key="k", items=[GOOD, "text"], run="task-1")
     assert batch.items[1] == UnusableItem(reason="PRD105 items[1]: is text (write a mapping: name: value)")
     assert (batch.run, batch.agent, batch.tenant, batch.key) == ("task-1", None, "t", "k")
+
+
+def test_a_batch_of_which_nothing_else_is_said_is_given_by_nobody_known() -> None:
+    read = read_batch(tenant="t", key="k", items=[GOOD])
+    assert read == Batch(tenant="t", key="k", items=read.items)
