@@ -201,3 +201,20 @@ def test_whatever_is_named_and_holds_is_returned(known: list[Memory], asked: lis
 @given(memories())
 def test_a_question_that_names_nothing_gets_nothing(known: list[Memory]) -> None:
     assert ask("what is the weather in Basel?", known) == []
+
+
+def test_what_is_named_is_believed_as_the_rules_say() -> None:
+    known = {"mem_1": memory("mem_1", "k8s", first_seen=NOW - timedelta(days=200), last_seen=NOW - timedelta(days=200))}
+    direct = directly("Where does k8s run?", known)
+    fading, lasting = (
+        answered(
+            "Where does k8s run?",
+            known,
+            direct,
+            filters=Filters(now=NOW),
+            profile=RELEVANCE_FIRST,
+            rules=RetentionRules(half_life_days=days),
+        )[0].scored.parts["confidence"]
+        for days in (10.0, None)
+    )
+    assert fading < 0.1 < lasting
