@@ -13,6 +13,9 @@ TOKEN = re.compile(
     r"""|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>\d[\w.]*)|(?P<space>\s+)|(?P<sign>.)""",
     re.DOTALL,
 )
+_PLAIN = re.compile(r"""[rR]?(?P<quote>["'])(?P<key>(?:(?!(?P=quote))[^\\])*)(?P=quote)""")
+"""A key whose value is what stands between its quotes: any other ends a path, and is looked up as it is evaluated."""
+
 RESERVED = frozenset(
     {
         *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop"),
@@ -85,8 +88,8 @@ def _fields(tokens: list[_Token], index: int, path: list[str]) -> tuple[list[str
                 return path, index
             path.append(after.text)
             index += 2
-        elif sign == "[" and after.kind == "text" and _text(tokens, index + 2) == "]":
-            path.append(after.text.strip("rRbB").strip("'\""))
+        elif sign == "[" and _text(tokens, index + 2) == "]" and (key := _PLAIN.fullmatch(after.text)):
+            path.append(key["key"])
             index += 3
         else:
             return path, index

@@ -48,6 +48,10 @@ def test_what_has_no_expression_is_unchanged(value: JsonValue) -> None:
         ("steps[r'known'].items + steps[R'new'].items", {("steps", "known", "items"), ("steps", "new", "items")}),
         ("inputs . l . map ( x , x . ok )", {("inputs", "l")}),
         ("inputs.x.map(y, y)[0] + y", {("inputs", "x"), ("y",)}),
+        ("x['a b'].c", {("x", "a b", "c")}),
+        ("""x["'a'"]""", {("x", "'a'")}),
+        (r'x["a\"b"].c', {("x",)}),
+        (r'x["a\u00e9"]', {("x",)}),
     ],
 )
 def test_references(source: str, paths: set[tuple[str, ...]]) -> None:
