@@ -89,10 +89,15 @@ def beginning(beginning: str) -> Condition:
 
 def filterable(kind: str) -> Condition:
     """Return what matches entries that are in every index recall filters by; a write that was cut off may miss some."""
-    condition = Filter.by_property("state").like("?*")
-    condition &= Filter.by_property("valid_until").greater_or_equal(-NEVER)
-    condition &= Filter.by_property("confidence").greater_or_equal(0)
-    return condition & Filter.by_property("valid_from").greater_or_equal(-NEVER) if kind == "memory" else condition
+    words, moments = ["state"], ["valid_until", "last_seen", "forget_after", "purge_after"]
+    if kind == "record":
+        words += ["lane"]
+    if kind == "memory":
+        words += ["memory_type", "purpose"]
+        moments += ["valid_from", "suspended_from", "suspended_until"]
+    found = [Filter.by_property(name).like("?*") for name in words]
+    found += [Filter.by_property(name).greater_or_equal(-NEVER) for name in moments]
+    return Filter.all_of([*found, Filter.by_property("confidence").greater_or_equal(0)])
 
 
 def of_keys(lane: Lane, keys: Sequence[str] = ()) -> Condition:

@@ -90,15 +90,22 @@ async def _die(*_: object, **__: object) -> None:
     raise StoreUnavailable("weaviate", "the process died")
 
 
-async def test_what_recalls_filters_do_not_find_is_written_anew(stores: Stores, tenant: str) -> None:
+@pytest.mark.parametrize(
+    "lost",
+    [
+        *("state", "confidence", "last_seen", "valid_until", "forget_after", "purge_after"),
+        *("memory_type", "purpose", "valid_from", "suspended_from", "suspended_until"),
+    ],
+)
+async def test_what_a_filter_does_not_find_is_written_anew(stores: Stores, tenant: str, lost: str) -> None:
     batch = batch_of(tenant, 3)
     plan = await stores.writer.plan(batch, at=NOW)
     versions = (await stores.writer.apply(batch, plan, operation="job")).versions
     collection = await collection_of(stores.longterm, tenant, "memory")
     one = sorted(versions)[0]
     found = await collection.query.fetch_object_by_id(object_uuid(tenant, one), include_vector=True)
-    # As a cut off write leaves it: in the index of vectors, and in that of ids, and in no other.
-    kept: dict[str, Any] = {name: found.properties[name] for name in ("identifier", "text", "document", "version")}
+    # As a cut off write leaves it: in all indexes but one.
+    kept: dict[str, Any] = {name: value for name, value in found.properties.items() if name != lost}
     await collection.data.replace(uuid=object_uuid(tenant, one), properties=kept, vector=found.vector)
     assert await stores.longterm.get(tenant, [one]), "the control: its id finds it"
     assert await stores.longterm.unsearchable(tenant) == [one]
