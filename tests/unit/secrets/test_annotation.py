@@ -31,7 +31,7 @@ SECRETS = {"tracker-token": SecretStr("ghp_0123456789"), "proxy": None}
 
 def test_neither_a_skill_nor_a_model_sees_it() -> None:
     assert tickets.parameters == {"title": True}
-    assert "token" not in specs([tickets], MemoryMode.OFF)[0].parameters["properties"]  # type: ignore[operator]
+    assert "token" not in specs([tickets], (), MemoryMode.OFF)[0].parameters["properties"]  # type: ignore[operator]
     assert [(one.secret, one.optional) for one in tickets.secrets] == [("tracker-token", False), ("proxy", True)]
 
 

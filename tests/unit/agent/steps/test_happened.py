@@ -53,7 +53,7 @@ def test_insights_are_what_was_learned_and_not_its_payload() -> None:
 
 def test_an_insight_matters_as_much_as_it_is_believed_unless_its_importance_is_given() -> None:
     common: dict[str, Any] = {"occurrence": "t/a#0", "occurred_at": NOW, "content": "Deploys happen on Tuesdays."}
-    judged = [{"confidence": 0.2}, {"confidence": 0.9}, {"confidence": 0.9, "importance": 0.2}]
+    judged: list[dict[str, Any]] = [{"confidence": 0.2}, {"confidence": 0.9}, {"confidence": 0.9, "importance": 0.2}]
     low, high, given = happened.insights([MemoryItem(**common, **one) for one in judged], "a", NOW)
     assert low.importance == given.importance < high.importance
 

@@ -154,8 +154,8 @@ def test_a_change_that_keeps_the_content_changes_nothing_else(
         (Correction(content="Other."), {Purpose.GIVEN}),
         (Merger(other="mem_2"), {Purpose.EXTRACTED}),
         (Reversion(version=1), {Purpose.EXTRACTED}),
-        (Pinning(pinned=True), set()),
-        (Removal(), set()),
+        (Pinning(pinned=True), set[Purpose]()),
+        (Removal(), set[Purpose]()),
     ],
 )
 def test_a_change_needs_the_consent_to_what_it_writes(update: Update, purposes: set[Purpose]) -> None:
