@@ -15,7 +15,7 @@ from perdure.agent.steps.calls import INLINE_LIMIT, Ended, RecallCall, RememberC
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.tool_specs import MemoryTool, memory_tools
 from perdure.agent.turns import Conversation, CorrectCall, ModelTurn, WantedCall
-from perdure.errors import Blocked, InvalidArguments
+from perdure.errors import Blocked, InvalidArguments, InvalidTask
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.registry.agents import Agent
@@ -149,8 +149,8 @@ class TurnCalls:
         # Arguments are refused before anything is claimed, and a policy blocks only effects known not to have happened.
         is_refused = problem.startswith((InvalidArguments.code, Blocked.code))
         if wanted.tool in self._offered:
-            # It has a task of its own, which says what it has done; begun again, it would be another one.
-            return not is_refused
+            # Called again, it would be another task. One whose inputs are refused has done nothing.
+            return not (is_refused or problem.startswith(InvalidTask.code))
         return shape is not None and shape.effect.is_once and not is_refused
 
 

@@ -24,7 +24,7 @@ from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
-from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
+from perdure.skills.foreign import ActivityStep, ForeignStep, TaskStep, WorkflowStep
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
 from perdure.tasks import AgentTask, StepStatus
 from perdure.tools import RESULT_LIMIT
@@ -99,7 +99,7 @@ class ForeignSteps(StepEvaluator):
         step = call.step
         args = [evaluate(value, names, f"{call.path}.args[{place}]") for place, value in enumerate(step.args)]
         require_fitting(args, f"{call.path}.args", CALL_LIMIT, "a call")
-        arguments: dict[str, JsonValue] = {"queue": step.queue, "args": args}
+        arguments = _arguments(step, args)
         effect = _effect(call, content_digest([step.kind, step.called, arguments]))
         about = Subject(tool=step.called, arguments=shortened(arguments), idempotency_key=effect.key)
         is_once = step.declared.is_once
@@ -206,6 +206,12 @@ class ForeignSteps(StepEvaluator):
         about = about.changed(attempted_at=call.began)
         text = f"{call.problem}\n{unknown_effect(call.step.called, unknown)}"
         return question_of(call, text, about, choice_of(EffectFate), so_far)
+
+
+def _arguments(step: ForeignStep, args: list[JsonValue]) -> dict[str, JsonValue]:
+    """Return what a call is made with, as policies and people see it: of a task, its inputs."""
+    task = args[0] if isinstance(step, TaskStep) else None
+    return {**AgentTask.model_validate(task).inputs} if task else {"queue": step.queue, "args": args}
 
 
 def _child(call: ForeignCall, arguments: str, args: Sequence[JsonValue]) -> str:

@@ -179,3 +179,30 @@ async def test_what_worked_is_proposed_as_a_skill_that_does_it_again(
         assert lines_in(f"{ledger}.2") == ["hello there"]
         with pytest.raises(InvalidTask, match="ran a skill"):
             await gateway.propose(drafted.workflow_id, "again", kinds, by=TESTER)
+
+
+async def test_policies_know_a_call_by_its_skill_and_inputs_and_wrong_inputs_have_done_nothing(
+    agents: Agents, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    agent = skilled(tmp_path, "writes", WRITES)
+    folder = tmp_path / "policies"
+    folder.mkdir()
+    when = "${tool == 'writes' && 'line' in arguments && arguments.line == 'secret'}"
+    rule = f'level: hard\nrationale: They leak.\nwhen: "{when}"\n'
+    (folder / "no-secrets.yaml").write_text(f"name: no-secrets\n{rule}", encoding="utf-8")
+
+    def script(asked: Asked) -> Says:
+        wanted = [{"line": "secret"}, {"lyne": "x"}, {"line": "fine"}]
+        if asked.turns < len(wanted):
+            return Says(calls=(Call("writes", {"ledger": str(ledger), **wanted[asked.turns]}),))
+        return Says(" | ".join(asked.outputs))
+
+    async with agents(script, agent, settings={"policies": (folder,)}) as (one, _):
+        handle = await one.start(goal("Write it down"))
+        blocked, wrong, fine = str((await handle.result()).output).split(" | ")
+    assert "PRD305" in blocked
+    assert "no such input" in wrong
+    assert "may have happened" not in blocked + wrong
+    assert fine == '{"wrote": "fine"}'
+    assert lines_in(str(ledger)) == ["fine"]
