@@ -257,6 +257,7 @@ class ResumableAgent(Steerable):
         running = self._running
         running.steering.close()
         await running.branches.cancel()
+        await self._cancel_unattached()
         running.questions.withdraw_all()
         if running.is_prepared and phase is not Phase.COMPLETED:
             await compensate(running)
@@ -276,6 +277,15 @@ class ResumableAgent(Steerable):
             result = result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
         self._result = result
         return result
+
+    async def _cancel_unattached(self) -> None:
+        """Cancel the workflows for which an earlier run waited, and to which this one has not attached yet."""
+        branches = self._running.state.branches.values() if self._running.is_prepared else ()
+        for branch in branches:
+            if branch.calls is not None:
+                # It may have ended.
+                with suppress(FailureError):
+                    await workflow.get_external_workflow_handle(branch.calls.child).cancel()
 
     def _trial(self, phase: Phase, *, succeeded: bool) -> SkillTrial | None:
         """Return how the task counts as one of its skill; one that somebody cancelled says nothing about it."""

@@ -15,7 +15,7 @@ from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
 from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, workflow_id
 from perdure.agent.steps.foreign_ends import concluded
-from perdure.agent.steps.gate import Unknown
+from perdure.agent.steps.gate import Unknown, Verdict
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
@@ -115,6 +115,7 @@ class ForeignSteps(StepEvaluator):
             found = await self._found(call, effect, owner, so_far, lambda: is_known(child))
             if isinstance(found, Unknown):
                 so_far = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=found.claim, verdict=None)
+                so_far = so_far.changed(other_arguments=found.other_arguments)
                 about = about.changed(attempted_at=found.at, deadline=found.deadline)
                 return question_of(call, unknown_effect(step.called, found), about, choice_of(EffectFate), so_far)
             if found.holding is ClaimState.DONE:
@@ -163,6 +164,9 @@ class ForeignSteps(StepEvaluator):
         step, verdict = call.step, so_far.verdict
         seconds = step.seconds or _UNTIL_STARTED
         claim = await self._claims.claim(effect, owner, seconds)
+        if claim.holding is ClaimState.OURS and verdict is not None and not so_far.other_arguments:
+            # Redis lost the claim that a person was asked about, or an attempt before this one took it over.
+            return await self._as_told(effect, owner, seconds, verdict, claim)
         if claim.holding is ClaimState.OURS:
             if call.earlier is None or await self._has_all_since(call.earlier):
                 return claim
@@ -181,8 +185,12 @@ class ForeignSteps(StepEvaluator):
         taken = await self._claims.take_over(effect, claim.owner, owner, seconds, acts=True)
         if taken.holding is not ClaimState.OURS:
             raise ClaimLost("another attempt took the claim meanwhile")
-        if not verdict.happened or other:
-            return taken
+        return taken if other else await self._as_told(effect, owner, seconds, verdict, taken)
+
+    async def _as_told(self, effect: OnceEffect, owner: str, seconds: float, verdict: Verdict, claim: Claim) -> Claim:
+        """Return the claim on a call after a person has said whether it happened: if it did, it is done."""
+        if not verdict.happened:
+            return claim
         await self._claims.store(effect, owner, packed(None))
         return await self._claims.claim(effect, owner, seconds)
 

@@ -33,7 +33,7 @@ async def concluded(
         ExpectationFailed: It is not what the step expects.
     """
     step = call.step
-    if isinstance(step, TaskStep):
+    if isinstance(step, TaskStep) and output is not None:
         output = TaskResult.model_validate(output).output
     known = {**names, "output": output}
     if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):

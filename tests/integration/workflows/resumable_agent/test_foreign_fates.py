@@ -1,0 +1,91 @@
+"""Calls of others: what a person says became of them, and those that a task which ends had not taken up."""
+
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.service import RPCError
+
+from perdure import Answer
+from perdure.errors import StoreUnavailable
+from perdure.stores.redis.claims import Claims
+from perdure.stores.redis.connection import ask
+from tests.conftest import Servers
+from tests.integration.workflows.resumable_agent.test_foreign import QUEUE, child_of, step
+from tests.support.harness import Bench, bench
+from tests.support.strangers import strangers
+from tests.support.tools import lines_in
+from tests.support.waiting import question_of, until, until_true
+
+BY = {"kind": "person", "id": "ada"}
+
+
+@pytest.fixture(autouse=True)
+async def theirs(servers: Servers) -> AsyncGenerator[None]:
+    async with strangers(servers.temporal, QUEUE):
+        yield
+
+
+@pytest.fixture
+async def agents(servers: Servers, tmp_path: Path) -> AsyncGenerator[Bench]:
+    async with bench(servers, tmp_path, continue_after=40) as one:
+        yield one
+
+
+@pytest.mark.parametrize("kind", ["the claim is lost", "the first attempt fails"])
+async def test_what_a_person_says_has_happened_is_not_called_again(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    ledger = agents.ledger()
+    called = step("ChargeBadly", f'["{ledger}"]', ", timeout: 10s")
+    task = agents.task(agents.skill(f'steps: [{called}]\noutput: "${{steps.call.status}}"'))
+    handle = await agents.start(task)
+    await question_of(handle, "call")
+    if kind == "the claim is lost":
+        redis, tenant = agents.services.redis, agents.services.tenant_key.tenant_of(task.user_id)
+        names: list[str] = await ask(redis, "KEYS", f"*{tenant}*:claim:*")
+        assert names
+        await ask(redis, "DEL", *names)
+    else:
+        store, tries = Claims.store, list[int]()
+
+        async def failing(self: Claims, *given: Any) -> None:
+            tries.append(1)
+            if len(tries) == 1:
+                raise StoreUnavailable("redis", "away for a moment")
+            await store(self, *given)
+
+        monkeypatch.setattr(Claims, "store", failing)
+    await handle.execute_update("answer", Answer(question_id="call", value="done", by="anna"))
+    assert (await handle.result()).output == "done"
+    assert lines_in(str(ledger)) == ["charged"]
+
+
+async def test_a_paused_task_that_rolled_over_has_its_workflow_cancelled_with_it(agents: Bench) -> None:
+    ledger = agents.ledger()
+    called = step("Ship", f'["{ledger}", wood, true]', kind="workflow")
+    task = agents.task(agents.skill(f"steps: [{called}]"))
+    handle = await agents.start(task)
+    await until_true(lambda: lines_in(str(ledger)) == ["packed wood"])
+    live = agents.client.get_workflow_handle(handle.id)
+    await live.execute_update("pause", {"because": "wait", "by": BY, "id": "p"})
+
+    async def rolled() -> bool:
+        # What people say makes the history longer.
+        with suppress(RPCError):
+            await live.execute_update("feedback", {"passed": True, "by": BY})
+        return (await live.describe()).run_id != handle.first_execution_run_id
+
+    await until(rolled, bool, seconds=60)
+    await live.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await live.result()
+    child = child_of(agents, task, str(ledger), "wood", True)
+
+    async def status() -> WorkflowExecutionStatus | None:
+        return (await child.describe()).status
+
+    await until(status, lambda found: found is WorkflowExecutionStatus.CANCELED)
