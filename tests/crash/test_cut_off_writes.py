@@ -23,7 +23,7 @@ from perdure.memory.writing.checking import read_batch
 from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
-from tests.support.cutting import cut_off
+from tests.support.cutting import cut_off, lose_vectors
 from tests.support.nearest import nearest
 from tests.support.processes import processes
 from tests.support.waiting import until
@@ -160,6 +160,27 @@ async def test_weaviate_killed_inside_its_calls(
         for batch in batches:
             await here.services.repair.repair(batch.tenant, await here.services.longterm.unsearchable(batch.tenant))
         assert await not_found(here, batches, [job_id(batch) for batch in batches]) == []
+
+
+async def test_what_lost_its_vector_with_the_end_of_weaviates_log_is_written_anew(
+    own_servers: OwnServers, tmp_path: Path, tenant: str
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    batch = batch_of(tenant, 1)
+    async with deployment(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as here:
+        longterm, jobs = here.services.longterm, await start(here, [batch])
+        await _all_done(here, jobs)
+        fleet.child(Server.WEAVIATE).signal(signal.SIGKILL)
+        await fleet.child(Server.WEAVIATE).wait()
+        lose_vectors(tmp_path / "own-0" / "data" / "weaviate", tenant, kept=0.9)
+        await fleet.start(Server.WEAVIATE)
+        ids = [item.target for item in (await here.services.writer.plan(batch, at=datetime.now(UTC))).items]
+        assert len(await longterm.get(tenant, ids)) == ITEMS, "the control: filters find them"
+        assert len(await not_found(here, [batch], jobs)) > ITEMS / 2, "the control: vectors find those that lost theirs"
+        lost = await longterm.unsearchable(tenant)
+        assert 5 <= len(lost) <= 15
+        assert await here.services.repair.repair(tenant, lost) == len(lost)
+        assert await not_found(here, [batch], jobs) == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from weaviate.classes.data import DataObject
@@ -62,3 +63,16 @@ async def _settled(longterm: LongTerm, tenant: str, ids: Sequence[str]) -> int:
         before = stored
         await asyncio.sleep(0.02)
     return before
+
+
+def lose_vectors(weaviate: Path, tenant: str, *, kept: float) -> None:
+    """Cut off the end of the log of a tenant's vectors, as a kill does before Weaviate has written it.
+
+    Args:
+        weaviate: The data folder of a Weaviate that is not running.
+        tenant: Whose.
+        kept: Which share of the log is left.
+    """
+    (log,) = weaviate.glob(f"perdurememory/{tenant}/lsm/vectors_default/*.wal")
+    with log.open("r+b") as file:
+        file.truncate(int(log.stat().st_size * kept))
