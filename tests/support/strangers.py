@@ -44,6 +44,14 @@ async def charge_for_long(ledger: str) -> None:
     await asyncio.sleep(30)
 
 
+@activity.defn(name="ChargeSlowly")
+async def charge_slowly(ledger: str) -> None:
+    """Begin, and charge somebody some seconds later."""
+    append_line(ledger, "begun")
+    await asyncio.sleep(4)
+    append_line(ledger, "charged")
+
+
 @activity.defn(name="Look")
 async def look_up(ledger: str) -> str:
     """Fail twice, and then find something."""
@@ -94,6 +102,6 @@ class Ship:
 async def strangers(address: str, queue: str) -> AsyncGenerator[None]:
     """Run a worker of theirs, with a client of theirs."""
     client = await Client.connect(address)
-    activities = [charge, charge_badly, refuse, charge_for_long, look_up, give_bytes, write]
+    activities = [charge, charge_badly, refuse, charge_for_long, charge_slowly, look_up, give_bytes, write]
     async with Worker(client, task_queue=queue, activities=activities, workflows=[Ship]):
         yield

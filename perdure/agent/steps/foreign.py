@@ -35,6 +35,12 @@ CALL_LIMIT = 256_000
 _UNTIL_STARTED = 60.0
 """Seconds of a claim on a workflow: it has been started by then, or its id tells that it has not; a choice."""
 
+_KNOWN_FOR = datetime.timedelta(hours=12)
+"""How long Temporal surely knows a workflow by its id: half of the shortest retention that it takes."""
+
+_DOUBTED = "?"
+"""Ends the owner of a claim of which nobody knows whether its call happened."""
+
 
 class ForeignSteps(StepEvaluator):
     """Works out calls of activities and workflows of others, and takes up what they give back.
@@ -161,38 +167,69 @@ class ForeignSteps(StepEvaluator):
         started: Callable[[], Awaitable[bool]],
     ) -> Claim | Unknown:
         """Return the claim under which the call is to be made, was made or is under way; Unknown: nobody knows."""
-        step, verdict = call.step, so_far.verdict
-        seconds = step.seconds or _UNTIL_STARTED
-        claim = await self._claims.claim(effect, owner, seconds)
+        verdict = so_far.verdict
+        claim = await self._claims.claim(effect, owner, _seconds(call.step))
         if claim.holding is ClaimState.OURS and verdict is not None and not so_far.other_arguments:
             # Redis lost the claim that a person was asked about, or an attempt before this one took it over.
-            return await self._as_told(effect, owner, seconds, verdict, claim)
+            return await self._as_told(effect, owner, verdict, claim)
         if claim.holding is ClaimState.OURS:
             if call.earlier is None or await self._has_all_since(call.earlier):
                 return claim
             # It may have been claimed, and the claim lost.
             claim = await self._claims.doubt(effect, owner, 0.0)
             claim = await self._claims.take_over(effect, owner, _doubted(owner), 0.001)
-        other = claim.arguments != effect.arguments
+        return await self._found_anothers(call, effect, claim, owner, verdict=verdict, started=started)
+
+    async def _found_anothers(
+        self,
+        call: ForeignCall,
+        effect: OnceEffect,
+        claim: Claim,
+        owner: str,
+        *,
+        verdict: Verdict | None,
+        started: Callable[[], Awaitable[bool]],
+    ) -> Claim | Unknown:
+        """Return the same where a call before this one has the claim."""
+        step, other = call.step, claim.arguments != effect.arguments
         if claim.holding is ClaimState.DONE and not other:
             return claim
         if step.kind != "activity" and not other and claim.owner and await started():
             return claim
-        if verdict is None or verdict.claim != claim.owner:
+        is_known = verdict is not None and verdict.claim == claim.owner
+        # It was not started where nobody knows it, and nobody else can start it any more.
+        is_free = step.kind != "activity" and not other and _would_be_known(claim)
+        # A call of this run has ended, whatever became of it.
+        if is_known or is_free or not _is_of_one_run(claim.owner, owner):
+            await self._wait_for(call, effect, claim, owner)
+        if not (is_known or is_free):
             return Unknown(claim=claim.owner, deadline=None, at=claim.at, other_arguments=other)
-        if claim.remaining > 0:
-            raise NotDone(f"{call.path}: an earlier call may go on for {claim.remaining:.0f} s")
-        taken = await self._claims.take_over(effect, claim.owner, owner, seconds, acts=True)
+        taken = await self._claims.take_over(effect, claim.owner, owner, _seconds(step), acts=True)
         if taken.holding is not ClaimState.OURS:
             raise ClaimLost("another attempt took the claim meanwhile")
-        return taken if other else await self._as_told(effect, owner, seconds, verdict, taken)
+        return await self._as_told(effect, owner, verdict, taken) if verdict and is_known and not other else taken
 
-    async def _as_told(self, effect: OnceEffect, owner: str, seconds: float, verdict: Verdict, claim: Claim) -> Claim:
+    async def _wait_for(self, call: ForeignCall, effect: OnceEffect, claim: Claim, owner: str) -> None:
+        """Wait until a call must have ended: only then it can be found out whether it happened.
+
+        Raises:
+            NotDone: It may go on.
+        """
+        left = claim.remaining
+        waited = claim.owner.endswith(_DOUBTED) or _is_of_one_run(claim.owner, owner)
+        if left <= 0 and call.step.kind == "activity" and claim.holding is not ClaimState.DONE and not waited:
+            # It may have waited for a worker after it was claimed, and begun until the run that made it ended.
+            left = _seconds(call.step)
+            await self._claims.take_over(effect, claim.owner, _doubted(claim.owner), left)
+        if left > 0:
+            raise NotDone(f"{call.path}: an earlier call may go on for {left:.0f} s")
+
+    async def _as_told(self, effect: OnceEffect, owner: str, verdict: Verdict, claim: Claim) -> Claim:
         """Return the claim on a call after a person has said whether it happened: if it did, it is done."""
         if not verdict.happened:
             return claim
         await self._claims.store(effect, owner, packed(None))
-        return await self._claims.claim(effect, owner, seconds)
+        return await self._claims.claim(effect, owner, 0.0)
 
     async def _has_all_since(self, moment: datetime.datetime) -> bool:
         since = await self._redis_since()
@@ -254,4 +291,23 @@ def _effect(call: ForeignCall | EndCall, arguments: str) -> OnceEffect:
 
 def _doubted(owner: str) -> str:
     """Return who has the claim of a call that failed: the next attempt of the same run finds it as another's."""
-    return f"{owner}?"
+    return f"{owner}{_DOUBTED}"
+
+
+def _is_of_one_run(one: str, other: str) -> bool:
+    """Return whether two owners are of the same run of a task."""
+    return one.partition("/")[0] == other.partition("/")[0]
+
+
+def _seconds(step: ForeignStep) -> float:
+    """Return how long a claim on a call lasts."""
+    return step.seconds or _UNTIL_STARTED
+
+
+def _would_be_known(claim: Claim) -> bool:
+    """Return whether Temporal would know the workflow that was started under a claim, if it was."""
+    return (
+        not claim.owner.endswith(_DOUBTED)
+        and claim.at is not None
+        and datetime.datetime.now(datetime.UTC) - claim.at < _KNOWN_FOR
+    )

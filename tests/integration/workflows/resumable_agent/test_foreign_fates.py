@@ -1,7 +1,9 @@
 """Calls of others: what a person says became of them, and those that a task which ends had not taken up."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
 from perdure import Answer
+from perdure.agent.steps import foreign
+from perdure.agent.steps.foreign import ForeignSteps
 from perdure.errors import StoreUnavailable
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import ask
@@ -89,3 +93,59 @@ async def test_a_paused_task_that_rolled_over_has_its_workflow_cancelled_with_it
         return (await child.describe()).status
 
     await until(status, lambda found: found is WorkflowExecutionStatus.CANCELED)
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["protected", "control"])
+async def test_nobody_is_asked_what_became_of_a_call_that_may_go_on(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    if not protected:
+
+        async def asked_at_once(*_: object) -> None:
+            return
+
+        monkeypatch.setattr(ForeignSteps, "_wait_for", asked_at_once)
+    ledger = agents.ledger()
+    called = step("ChargeSlowly", f'["{ledger}"]', ", timeout: 6s")
+    task = agents.task(agents.skill(f'steps: [{called}]\noutput: "${{steps.call.status}}"'))
+    handle = await agents.start(task)
+    await until_true(lambda: lines_in(str(ledger)) == ["begun"])
+    await handle.terminate()
+    again = await agents.start(task)
+    await question_of(again, "call", 60)
+    # A person who looks now finds what became of it.
+    assert ("charged" in lines_in(str(ledger))) is protected
+    await again.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await again.result()
+
+
+@pytest.mark.parametrize("is_known_for_long", [True, False], ids=["its id tells", "Temporal may have forgotten it"])
+async def test_a_workflow_that_was_claimed_and_never_started_is_started(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch, is_known_for_long: bool
+) -> None:
+    monkeypatch.setattr(foreign, "_UNTIL_STARTED", 1.0)
+    if not is_known_for_long:
+        monkeypatch.setattr(foreign, "_KNOWN_FOR", timedelta(0))
+    begin, hung, forever = ForeignSteps.begin, asyncio.Event(), asyncio.Event()
+
+    async def stuck(self: ForeignSteps, *given: Any) -> Any:
+        outcome = await begin(self, *given)
+        if not hung.is_set():
+            hung.set()
+            await forever.wait()
+        return outcome
+
+    monkeypatch.setattr(ForeignSteps, "begin", stuck)
+    ledger = agents.ledger()
+    called = step("Ship", f'["{ledger}", wood]', kind="workflow")
+    task = agents.task(agents.skill(f"steps: [{called}]"))
+    handle = await agents.start(task)
+    await asyncio.wait_for(hung.wait(), 30)
+    await handle.terminate()
+    again = await agents.start(task)
+    if not is_known_for_long:
+        await question_of(again, "call", 60)
+        await again.execute_update("answer", Answer(question_id="call", value="not_done", by="anna"))
+    await again.result()
+    assert lines_in(str(ledger))[0] == "packed wood"
