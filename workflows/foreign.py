@@ -1,5 +1,6 @@
 """Calls of activities and workflows of others, by a task's workflow. Decides nothing about what becomes of them."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
@@ -40,6 +41,9 @@ AT_ONCE = 1_000_000
 
 _SENT_LIMIT = 2_090_000
 """Bytes of an activity's input, with some to spare: Temporal ends a workflow that sends more than 2 MiB."""
+
+_NOTED_WITHIN = 30.0
+"""Seconds for which a task that is cancelled waits until the outcome of a call is noted: a choice."""
 
 ATTEMPTS = 5
 """How often an activity that may be repeated is tried, where its step does not say: a choice."""
@@ -118,6 +122,16 @@ class ForeignCalls:
         return await self._end(ended)
 
     async def _end(self, end: EndCall) -> Ended | Asks:
+        ending = asyncio.create_task(self._noted(end))
+        try:
+            return await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            # What became of it is known, and is not to be called unknown because the task is cancelled.
+            await workflow.wait([ending], timeout=_NOTED_WITHIN)
+            ending.cancel()
+            raise
+
+    async def _noted(self, end: EndCall) -> Ended | Asks:
         how = options.of_step(self._running.state.prepared.heartbeat)
         async with self._room(json_size(end.output)):
             return await workflow.execute_activity(

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
 from perdure import Answer
 from perdure.agent.steps import foreign
 from perdure.agent.steps.foreign import ForeignSteps
+from perdure.agent.steps.foreign_calls import EndCall
 from perdure.errors import StoreUnavailable
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import ask
@@ -22,7 +24,7 @@ from tests.integration.workflows.resumable_agent.test_foreign import QUEUE, chil
 from tests.support.harness import Bench, bench
 from tests.support.strangers import strangers
 from tests.support.tools import lines_in
-from tests.support.waiting import question_of, until, until_true
+from tests.support.waiting import progress_of, question_of, until, until_true
 
 BY = {"kind": "person", "id": "ada"}
 
@@ -149,3 +151,41 @@ async def test_a_workflow_that_was_claimed_and_never_started_is_started(
         await again.execute_update("answer", Answer(question_id="call", value="not_done", by="anna"))
     await again.result()
     assert lines_in(str(ledger))[0] == "packed wood"
+
+
+async def test_what_became_of_a_call_is_noted_although_the_task_is_cancelled_meanwhile(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end, noting, go = ForeignSteps.end, asyncio.Event(), asyncio.Event()
+
+    async def slow(self: ForeignSteps, call: EndCall) -> Any:
+        noting.set()
+        await go.wait()
+        return await end(self, call)
+
+    monkeypatch.setattr(ForeignSteps, "end", slow)
+    ledger = agents.ledger()
+    called = step("Charge", f'["{ledger}", {{cents: 7}}]')
+    task = agents.task(agents.skill(f"steps: [{called}, {{id: later, wait: 1h}}]"))
+    handle = await agents.start(task)
+    await asyncio.wait_for(noting.wait(), 30)
+    await handle.cancel()
+
+    async def was_told() -> bool:
+        # Temporal has handed the cancellation to the workflow, which takes it up in its next task.
+        kinds = [one.event_type async for one in handle.fetch_history_events()]
+        after = kinds[kinds.index(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED) :]
+        return EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED in after
+
+    await until(was_told, bool)
+    go.set()
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    assert (await handle.query("result"))["unknown"] == []
+    # Another run takes what was noted.
+    again = await agents.start(task)
+    await progress_of(again, lambda found: found.done == 1)
+    assert lines_in(str(ledger)) == ["charged 7"]
+    await again.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await again.result()
