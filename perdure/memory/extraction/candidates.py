@@ -25,6 +25,11 @@ _BINDING_SELF = re.compile(
     r"|by law|rule)\b"
 )
 """What binds people in what they say of themselves; "I never fly" is a habit, which they may change."""
+_BOUND = re.compile(
+    r"(?:i|we)(?: am| are|'m|'re)? (?:must|mustn't|have to|may not|cannot|can't|not allowed|allergic|forbidden"
+    r"|prohibited)\b(?! (?:stand|wait|help|say|admit|confess))"
+)
+"""The same at its beginning, where it binds whatever follows: "I must not eat nuts" is nothing that somebody likes."""
 _PREFERENCE = re.compile(
     r"\b(?:prefer\w*|like|love|hate|enjoy|favou?r\w*|rather|can't stand|call me|i want|i'd|my favou?rite"
     r"|best for me|for me|to me|please|drink|eat)\b|^(?:give|use|keep|answer|reply|speak|write|explain"
@@ -58,6 +63,8 @@ def _type_of(words: str, by: Voice, asserted: Assertion | None) -> MemoryType:
     own = by is Voice.USER and bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words))
     if standing.is_outcome(words) and not own:
         return MemoryType.OUTCOME
+    if by is Voice.USER and _BOUND.match(words):
+        return MemoryType.CONSTRAINT
     if _PREFERENCE.search(words):
         return MemoryType.PREFERENCE
     of_self = asserted is not None and not _WE.isdisjoint((asserted.subject, asserted.attribute.split()[0]))

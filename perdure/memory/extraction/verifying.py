@@ -11,6 +11,9 @@ from perdure.words import stems
 _VERIFIED = 0.8
 """The share of a statement's stems that must stand in its source: a model may leave words out, and put none in."""
 
+_LEADING_ZEROS = re.compile(r"(?<![\w.,])0+(?=\d)|(?<=[:/-])0+(?=\d)")
+"""09:30 is 9:30, and 2026-05-01 is 2026-5-1; but 1.05 is not 1.5."""
+
 _IDENTIFIER = re.compile(r"\d|(?<=\w)[_/@#.](?=\w)")
 
 
@@ -34,12 +37,11 @@ def source_of(content: str, value: str, text: str) -> str | None:
 
 
 def _stands_in(content: str, part: str) -> bool:
-    wanted, there = (stems(NEGATION.sub(" ", one)) for one in (content, part))
+    wanted, there = (stems(NEGATION.sub(" ", _LEADING_ZEROS.sub("", one))) for one in (content, part))
     return bool(wanted) and sum(stem in there for stem in wanted) >= _VERIFIED * len(wanted)
 
 
 def _exact(text: str) -> set[str]:
     """Return the numbers of a text, and its names with digits or signs in them, in parts: 9 and 30 of "09:30"."""
-    words = text.casefold().split()
-    parts = (part for word in words if _IDENTIFIER.search(word) for part in re.findall(r"[^\W_]+", word))
-    return {plain for part in parts if (plain := part.lstrip("0"))}
+    words = _LEADING_ZEROS.sub("", text.casefold()).split()
+    return {part for word in words if _IDENTIFIER.search(word) for part in re.findall(r"[^\W_]+", word)}
