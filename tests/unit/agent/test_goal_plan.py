@@ -87,7 +87,10 @@ def returned(plan: GoalPlan, state: TaskState) -> TaskState:
     return state
 
 
-turns = st.lists(st.lists(st.sampled_from(["look", "send", "nothing"]), min_size=1, max_size=4), max_size=6)
+turns = st.lists(st.lists(st.sampled_from(["look", "send", "nothing"]), min_size=1, max_size=4), max_size=6).filter(
+    # So many unusable turns in a row would end the task.
+    lambda shape: sum({*turn} == {"nothing"} for turn in shape) < MISTAKES
+)
 
 
 @given(turns, st.data())
