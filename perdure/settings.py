@@ -87,7 +87,7 @@ class Settings(BaseSettings):
     task_queue: Name = "perdure"
     """The Temporal task queue that workers listen to and tasks are sent to."""
 
-    tools: tuple[str, ...] = ("playbooks.dependency_audit.tools",)
+    tools: tuple[str, ...] = ("playbooks.dependency_audit.tools", "playbooks.file_manifest.tools")
     """Modules whose ``@tool`` functions this installation has."""
     skills: tuple[Absolute, ...] = ()
     """Folders with skills in YAML; those that come packaged are always there."""

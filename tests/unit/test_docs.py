@@ -96,6 +96,13 @@ def test_the_examples_in_docstrings_are_true(module: str) -> None:
     assert not failed
 
 
+def test_the_rooms_on_the_page_about_the_architecture_are_there() -> None:
+    page = Path("docs/architecture.md").read_text(encoding="utf-8")
+    rooms = re.findall(r"`((?:perdure|workflows|activities|worker)/[a-z_/]+)`", page)
+    assert len(rooms) > 20
+    assert [room for room in rooms if not (Path(room).is_dir() or Path(f"{room}.py").is_file())] == []
+
+
 def blocks(field: str) -> list[str]:
     found: list[str] = []
     for document in DOCUMENTS:

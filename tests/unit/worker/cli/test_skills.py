@@ -89,7 +89,7 @@ def test_they_are_listed_with_those_that_cannot_be_used(folder: Path) -> None:
     assert "doubling: Asks before it goes on." in ran.stdout
     assert "nobody: PRD102 steps[0].tool: no worker has a tool 'nobody_has_it'" in " ".join(ran.stdout.split())
     listed = json.loads(CliRunner().invoke(app, ["skills", "list", "--json"]).stdout)
-    assert {one["name"] for one in listed} == {"dependency-audit", "doubling", "nobody"}
+    assert {one["name"] for one in listed} == {"dependency-audit", "doubling", "file-manifest", "nobody"}
 
 
 def test_those_that_come_with_perdure_can_be_tried_and_one_of_a_folder_goes_before_them(
