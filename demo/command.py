@@ -130,7 +130,7 @@ class Demo:
         finally:
             first.cancel()
         ledger = read_ledger(report, self._packages)
-        again = await attempts_again(await gateway.task(task, by=SHOWN_BY))
+        again = await attempts_again(await gateway.client(), task)
         resumed = ", ".join(f"{seconds:.1f} s" for seconds in watcher.resumed_after)
         out.print(
             f"   rows {ledger.rows} = packages {ledger.packages}, duplicates {ledger.duplicates}, "

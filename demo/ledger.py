@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowHandle
+from temporalio.client import Client
 
 from perdure.model import Model
 from playbooks.dependency_audit.lockfiles import LockedPackage
@@ -38,13 +38,19 @@ def read_ledger(report: Path, packages: Collection[LockedPackage]) -> Ledger:
     )
 
 
-async def attempts_again(handle: WorkflowHandle[object, object]) -> int:
-    """Return how many activities of a task were started again."""
-    again = 0
-    async for event in handle.fetch_history_events():
-        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-            again += event.activity_task_started_event_attributes.attempt > 1
-    return again
+async def attempts_again(client: Client, workflow_id: str) -> int:
+    """Return how many activities of a task were started again, in all its runs."""
+    again, run = 0, ""
+    while True:
+        handle, earlier = client.get_workflow_handle(workflow_id, run_id=run or None), ""
+        async for event in handle.fetch_history_events():
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+                earlier = event.workflow_execution_started_event_attributes.continued_execution_run_id
+            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+                again += event.activity_task_started_event_attributes.attempt > 1
+        if not earlier:
+            return again
+        run = earlier
 
 
 def with_one_version_changed(packages: Collection[LockedPackage], changed: LockedPackage) -> str:
