@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, PydanticSchemaGenerationError, create_model
@@ -98,6 +99,7 @@ def arguments_of(function: Callable[..., Any], name: str) -> type[BaseModel]:
         raise InvalidInput(f"tool {name}", f"has an argument that JSON cannot carry: {problem}") from problem
 
 
+@cache
 def _call_parameter(function: Callable[..., Any]) -> str | None:
     hints = hints_of(function)
     return next((name for name in inspect.signature(function).parameters if hints.get(name) is ToolCall), None)

@@ -92,9 +92,10 @@ class TurnCalls:
                     "inline_limit": inline_limit_of(conversation),
                     "resumed": state.branches[path].resumed if path in state.branches else None,
                     "timeout": shape.timeout,
+                    "earlier": state.earlier,
                 }
                 if shape.effect.is_once:
-                    of |= {"binding": self._prepared.binding, "earlier": state.earlier}
+                    of["binding"] = self._prepared.binding
                 return Action(branch=path, path=path, activity=tool, call=StepCall.model_validate(of), tool=shape)
 
     def _skill(self, path: str, wanted: WantedCall, state: TaskState, now: Instant) -> Action:

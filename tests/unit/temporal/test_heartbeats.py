@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -24,8 +25,20 @@ class Failing(ActivityInboundInterceptor):
         raise ToolFailed("look_up", "ValueError")
 
 
-async def test_every_activity_beats_at_once_and_reports_its_failures_at_the_end() -> None:
+class Acting(ActivityInboundInterceptor):
+    def __init__(self, acts: bool, *, fails: bool = False) -> None:
+        self._acts = acts
+        self._fails = fails
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> None:
+        beats().acted = beats().acted or self._acts
+        if self._fails:
+            raise ToolFailed("look_up", "ValueError")
+
+
+async def test_every_activity_beats_within_its_time_out_and_reports_its_failures_at_the_end() -> None:
     environment, noticed, sent = ActivityEnvironment(), asyncio.Event(), list[Any]()
+    environment.info = replace(environment.info, heartbeat_timeout=timedelta(seconds=0.3))
 
     def heard(*details: Any) -> None:
         sent.append(details)
@@ -38,12 +51,12 @@ async def test_every_activity_beats_at_once_and_reports_its_failures_at_the_end(
     assert (sent[0], sent[-1]) == ((0, 0), (1, 1))
 
 
-class Acting(ActivityInboundInterceptor):
-    def __init__(self, acts: bool) -> None:
-        self._acts = acts
-
-    async def execute_activity(self, input: ExecuteActivityInput) -> None:
-        beats().acted = beats().acted or self._acts
+async def test_one_that_ends_well_before_its_first_beat_sends_none() -> None:
+    environment, sent = ActivityEnvironment(), list[Any]()
+    environment.on_heartbeat = lambda *details: sent.append(details)
+    inbound = ActivityInterceptor().intercept_activity(Acting(acts=True))
+    await environment.run(inbound.execute_activity, ExecuteActivityInput(print, [], None, {}))
+    assert sent == []
 
 
 @pytest.mark.parametrize(
@@ -57,14 +70,15 @@ class Acting(ActivityInboundInterceptor):
         (3, [0, 1], False, 0),
     ],
 )
-async def test_the_last_heartbeat_says_whether_anything_was_done_until_then(
+async def test_the_last_heartbeat_of_one_that_fails_says_whether_anything_was_done_until_then(
     attempt: int, told: Sequence[int], acts: bool, last: int
 ) -> None:
     environment, sent = ActivityEnvironment(), list[Any]()
     environment.info = replace(environment.info, attempt=attempt, heartbeat_details=told)
     environment.on_heartbeat = lambda *details: sent.append(details)
-    inbound = ActivityInterceptor().intercept_activity(Acting(acts))
-    await environment.run(inbound.execute_activity, ExecuteActivityInput(print, [], None, {}))
+    inbound = ActivityInterceptor().intercept_activity(Acting(acts, fails=True))
+    with pytest.raises(ApplicationError, match="PRD112"):
+        await environment.run(inbound.execute_activity, ExecuteActivityInput(print, [], None, {}))
     assert sent[-1] == (0, last)
 
 

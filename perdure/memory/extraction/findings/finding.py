@@ -1,7 +1,7 @@
 """What screening finds in a text: private data and secrets, each with its place. Pure values."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from perdure.model import OpenEnum
@@ -59,7 +59,7 @@ class FoldedText(NamedTuple):
     """
 
     text: str
-    places: tuple[int, ...]
+    places: Sequence[int]
 
     def found(self, start: int, end: int, kind: Kind) -> Finding:
         """Return what was found in the folded text as a finding in the original."""
@@ -71,6 +71,8 @@ _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
 
 def folded(text: str) -> FoldedText:
     """Return a text as detectors read it; no longer than it was."""
+    if text.isascii():
+        return FoldedText(text, range(len(text)))
     characters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
