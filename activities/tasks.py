@@ -10,13 +10,17 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.beginnings import Asker, StepsSource, TaskBeginnings
 from activities.conversations import conversation_of_run, effects_behind
-from activities.pinning import TaskPinner
+from activities.pinning import PinnedPlan, TaskPinner
 from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.agent.steps.values import Values
+from perdure.agent.taking_over import TakenOver
 from perdure.agent.turns import Conversation
+from perdure.beginnings import BeginRequest
+from perdure.bindings import TaskBinding, was_compensated
 from perdure.documents import validated
 from perdure.errors import InvalidTask, StoreUnavailable, TenantErased
 from perdure.mcp.servers import McpServers
@@ -27,7 +31,7 @@ from perdure.stores.redis.bindings import OpenedTask, TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.skill_trials import SkillTrials
 from perdure.stores.tenant_key import TenantKey
-from perdure.tasks import AgentTask, TaskBinding, was_compensated
+from perdure.tasks import AgentTask
 from perdure.temporal.errors import of_call
 from perdure.together import together
 
@@ -111,7 +115,8 @@ class TaskActivities:
         (found, since), values = await together(opened, together(*kept))
         bound = found.binding if found else None
         binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
-        every = await self._earlier(tenant, task.task_id, None if task.goal else since)
+        looks_back = bool(task.goal) or request.begin is not None
+        every = await self._earlier(tenant, task.task_id, None if looks_back else since)
         runs = [run for run in every if since is None or run.start_time < since]
         undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in runs]
         if any(undone) or (found is not None and found.compensated):
@@ -120,13 +125,22 @@ class TaskActivities:
         if earlier is None and bound is not None:
             # What Redis knows of began after it last lost data, and can still be lost in this run.
             earlier = since
-        # If Redis is away or has lost it, claims are bound to the day of the last run.
-        for known in (*[await run.memo_value(BINDING, None, type_hint=TaskBinding) for run in runs], bound):
-            if known is not None and binding.is_same(known):
-                binding = known
-        if bound is not None and bound.digest != binding.digest:
-            raise binding.refused(task.task_id, bound)
-        position = await self._earlier_turns(tenant, task.task_id, every, binding) if task.goal else None
+        asker = Asker(task, tenant, epoch, str(self._holder(request.first_run)), request.started_at)
+        if request.begin is not None:
+            own = StepsSource(task.task_id, every, found)
+            binding, position = await self._begun(request.begin, asker, plan, own)
+        else:
+            # If Redis is away or has lost it, claims are bound to the day of the last run, which begins where that did.
+            for known in (*[await run.memo_value(BINDING, None, type_hint=TaskBinding) for run in runs], bound):
+                if known is not None and binding.is_same(known):
+                    binding = known
+            if bound is not None and bound.digest != binding.digest:
+                raise binding.refused(task.task_id, bound)
+            position = (
+                await self._earlier_turns(tenant, task.task_id, every, binding)
+                if task.goal
+                else await self._beginnings.position(tenant, task.task_id, binding.begins, plan)
+            )
         return PreparedTask(
             tenant=tenant,
             epoch=epoch,
@@ -151,6 +165,32 @@ class TaskActivities:
             model_timeout=self.model_timeout,
             continue_after=self.continue_after,
         )
+
+    async def _begun(
+        self, request: BeginRequest, asker: Asker, plan: PinnedPlan, own: StepsSource
+    ) -> tuple[TaskBinding, TakenOver]:
+        """Bind a task's id to what begins at a step; see ``TaskBeginnings.begin``.
+
+        Raises:
+            InvalidTask: It cannot begin there, or the task whose results it copies is still open.
+            StoreUnavailable: Redis does not answer.
+        """
+        if own.known is None:
+            raise StoreUnavailable("redis", "a task begins at a step only once that is bound to its id")
+        source = own
+        if request.of and request.of != own.task_id:
+            known = await self.bindings.known(asker.tenant, request.of)
+            if known is not None and known.holder and await self._is_open(holder := Holder.read(known.holder)):
+                raise _run_by(request.of, holder.workflow_id)
+            source = StepsSource(request.of, await self._earlier(asker.tenant, request.of, None), known)
+        return await self._beginnings.begin(request, asker, plan, own, source)
+
+    @property
+    def _beginnings(self) -> TaskBeginnings:
+        return TaskBeginnings(self.client, self.values, self.bindings)
+
+    def _holder(self, first_run: str) -> Holder:
+        return Holder(first_run, activity.info().workflow_id or "")
 
     async def _earlier_turns(
         self, tenant: str, task_id: str, runs: Sequence[WorkflowExecution], binding: TaskBinding
@@ -224,7 +264,7 @@ class TaskActivities:
         Raises:
             InvalidTask: Another workflow that runs it is still open.
         """
-        mine = Holder(first_run, activity.info().workflow_id or "")
+        mine = self._holder(first_run)
         ended = ""
         try:
             while True:

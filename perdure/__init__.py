@@ -5,6 +5,7 @@ A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` 
 
 from perdure.asking import OpenQuestion, PersonAnswer, PersonQuestion
 from perdure.assertions import Assertion
+from perdure.beginnings import BeginRequest
 from perdure.changes import Actor, ActorKind, Refusal
 from perdure.durations import Wait
 from perdure.entries import EntryKind, Lane, Memory, MemoryType, Purpose, Record, Relation, Source, State, Turn
@@ -25,6 +26,7 @@ from perdure.errors import (
     TenantErased,
     TenantKeyMismatch,
     TenantKeyMissing,
+    Unconfirmed,
     UnknownOwner,
     WorkerUnavailable,
     WorkflowCancelled,
@@ -94,6 +96,7 @@ __all__ = [
     "AnswerSpec",
     "AnswerType",
     "Assertion",
+    "BeginRequest",
     "CallLimit",
     "ConsentRequest",
     "Consents",
@@ -202,6 +205,7 @@ __all__ = [
     "Trials",
     "Trigger",
     "Turn",
+    "Unconfirmed",
     "UndoRequest",
     "UndoResult",
     "UnknownOwner",

@@ -42,6 +42,8 @@ class CrashPoint(StrEnum):
     """The delivery of a question is started; who asks does not know yet."""
     NOTICE_DELIVERED = "notice.delivered"
     """The webhook has accepted a question; Temporal does not know yet."""
+    TASK_BOUND = "task.bound"
+    """A task's id is bound to where the task begins; nothing has run yet, and Temporal does not know."""
     TOOL_CLAIMED = "tool.claimed"
     """A once effect is claimed; nothing has happened yet."""
     TOOL_ACTED = "tool.acted"

@@ -3,6 +3,7 @@
 PerdureError
 ├── InvalidInput            PRD100  refused where it entered, with the field and the fix
 │   ├── InvalidTask         PRD101
+│   │   └── Unconfirmed     PRD115  it differs from what its id stands for, which a person can confirm
 │   ├── InvalidSkill        PRD102
 │   ├── InvalidExpression   PRD103
 │   ├── InvalidArguments    PRD104  of a tool
@@ -59,6 +60,24 @@ class InvalidTask(InvalidInput):
     """A task that cannot start."""
 
     code = "PRD101"
+
+
+class Unconfirmed(InvalidTask):
+    """A task that differs from what its id stands for, which a person can confirm.
+
+    Args:
+        field: The invalid field.
+        problem: What differs.
+        fix: How it is confirmed.
+        confirmation: The code of just this difference.
+    """
+
+    code = "PRD115"
+    parts = (*InvalidTask.parts, "confirmation")
+
+    def __init__(self, field: str, problem: str, *, fix: str = "", confirmation: str = "") -> None:
+        self.confirmation = confirmation
+        super().__init__(field, problem, fix=fix)
 
 
 class InvalidSkill(InvalidInput):

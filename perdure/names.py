@@ -155,6 +155,9 @@ MEMORY = "memory"
 CONVERSATION = "conversation"
 """The query that returns the turns of a task's model, for a later run of the task."""
 
+STEPS = "steps"
+"""The query that returns what steps of a task's skill left, for a run that begins behind them."""
+
 REPORT = "report"
 """The query that returns what a sweep did so far."""
 

@@ -40,6 +40,8 @@ class InterventionKind(OpenEnum):
     REDIRECTED = "redirected"
     JUDGED = "judged"
     """A person said whether a step, or the task, did what it should."""
+    BEGUN = "begun"
+    """Somebody had it begin at a step, with the results of the steps before."""
 
 
 RequestId = Annotated[str, Field(max_length=100), one_line]

@@ -17,10 +17,10 @@ from perdure.documents import refuse_unknown, validated
 from perdure.durations import Wait
 from perdure.errors import InvalidTask
 from perdure.explanations import RecallSummary
-from perdure.identity import UserId, content_digest, digest, workflow_id
+from perdure.identity import UserId, workflow_id
 from perdure.items import EARLIEST
 from perdure.jobs import Receipt
-from perdure.model import Name, OpenEnum, Passed, Request, ShallowJson, Stored
+from perdure.model import Name, OpenEnum, Passed, Request, ShallowJson
 from perdure.questions import Question
 from perdure.steering import Intervention
 
@@ -149,68 +149,13 @@ class TaskEnvelope(AgentTask):
             # A name that is written wrongly is also missing; the strict reading says which it is.
             if isinstance(data, dict):
                 fields = cast("dict[str, Any]", data)
-                validated(AgentTask, {name: fields[name] for name in fields if name != "carried"}, "", InvalidTask)
+                validated(
+                    AgentTask,
+                    {name: fields[name] for name in fields if name not in ("carried", "begin")},
+                    "",
+                    InvalidTask,
+                )
             raise
-
-
-class TaskBinding(Stored):
-    """What a task id stands for once something was done under it: names and digests, no content."""
-
-    skill: str
-    """Its name; empty for a goal."""
-    goal: str = ""
-    """The digest of the goal."""
-    version: str
-    """The digest of the content of the skill, or of the agent, together with its prompts."""
-    inputs: dict[str, str]
-    """The digest of each input that was given."""
-    date: datetime.date | None = None
-    """The task's date, if it was given one."""
-    day: datetime.date
-    """The day that the task is about: a later run of the same task takes it over."""
-
-    @classmethod
-    def of(cls, task: AgentTask, version: str, day: datetime.date) -> Self:
-        """Return what a task is bound to."""
-        inputs = {name: content_digest(value)[:32] for name, value in task.inputs.items()}
-        goal = content_digest(task.goal)[:32] if task.goal else ""
-        return cls(skill=task.skill, goal=goal, version=version, inputs=inputs, date=task.date, day=day)
-
-    @property
-    def digest(self) -> str:
-        """A digest that distinguishes it from another task under the same id."""
-        inputs: dict[str, JsonValue] = {**self.inputs}
-        date = self.date.isoformat() if self.date else ""
-        goal = (self.goal,) if self.goal else ()
-        return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat(), *goal)
-
-    def is_same(self, other: Self | None) -> bool:
-        """Return whether another binding is of the same task, whatever day each is about."""
-        return other is not None and other.digest == self.changed(day=other.day).digest
-
-    def refused(self, task_id: str, bound: "TaskBinding") -> InvalidTask:
-        """Return the error that refuses this task under an id bound to another one, with the differences."""
-        names = sorted(self.inputs.keys() | bound.inputs.keys())
-        found = [f"inputs.{name}" for name in names if self.inputs.get(name) != bound.inputs.get(name)]
-        if self.skill != bound.skill:
-            before, now = [repr(one) if one else "a goal" for one in (bound.skill, self.skill)]
-            found.append(f"skill (was {before} and is now {now})")
-        elif self.goal != bound.goal:
-            found.append("goal")
-        elif self.version != bound.version:
-            found.append(f"skill ({self.skill!r} has changed since)" if self.skill else "its agent, which has changed")
-        if self.date != bound.date:
-            found.append(f"date (was {bound.date or 'not given'} and is now {self.date or 'not given'})")
-        if not found:
-            # It was prepared while nothing could tell the day.
-            found.append(f"its day (was {bound.day} and is now {self.day}: run it again)")
-        problem = f"{task_id!r} is already used by another task, which differs in {', '.join(found)}"
-        return InvalidTask("task_id", problem, fix="choose a new task_id, or give what it was started with")
-
-
-def was_compensated(task_id: str) -> InvalidTask:
-    """Return the error that refuses a task whose effects were undone: what is recorded of them is no longer true."""
-    return InvalidTask("task_id", f"the effects of {task_id!r} were undone", fix="choose a new task_id")
 
 
 class Phase(OpenEnum):

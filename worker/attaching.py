@@ -5,15 +5,21 @@ from typing import Any
 
 from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 
-from perdure.errors import InvalidInput
+from perdure.beginnings import BeginRequest
+from perdure.bindings import TaskBinding
+from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import BINDING
 from perdure.settings import Settings
-from perdure.tasks import AgentTask, TaskBinding, TaskEnvelope
+from perdure.tasks import AgentTask, TaskEnvelope
 from worker.wiring.registries import agents_of, skills_of
 
 
 async def require_same(
-    settings: Settings, task: AgentTask, handle: WorkflowHandle[Any, Any], found: WorkflowExecutionDescription
+    settings: Settings,
+    task: AgentTask,
+    handle: WorkflowHandle[Any, Any],
+    found: WorkflowExecutionDescription,
+    begin: BeginRequest | None = None,
 ) -> None:
     """Refuse a task that is not the one that its id stands for.
 
@@ -22,6 +28,7 @@ async def require_same(
         task: The task.
         handle: The existing workflow under its id.
         found: What Temporal says of it.
+        begin: Where a fork is to begin, of which task; None: it is none.
 
     Raises:
         InvalidTask: It is another task; with the difference.
@@ -35,6 +42,9 @@ async def require_same(
     asked = TaskBinding.of(task, version, bound.day)
     if asked.digest != bound.digest:
         raise asked.refused(task.task_id, bound)
+    begins = (bound.begins.of, bound.begins.step) if bound.begins else None
+    if begin is not None and version and begins != (begin.of, begin.step):
+        raise InvalidTask("task_id", f"{task.task_id!r} is already used by another task", fix="choose a new task_id")
 
 
 async def _started_with(handle: WorkflowHandle[Any, Any], found: WorkflowExecutionDescription) -> TaskEnvelope:

@@ -90,9 +90,13 @@ def of_model(seconds: float, heartbeat: float) -> Options:
     return _options(seconds + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
 
 
-def of_preparation() -> Options:
-    """Return the options of a task's first activity."""
-    return _options(30.0, HEARTBEAT, OUTAGE)
+def of_preparation(*, begins: bool) -> Options:
+    """Return the options of a task's first activity, which takes longer where it gathers what thousands of steps left.
+
+    Args:
+        begins: Whether the task is to begin at a step.
+    """
+    return _options(600.0 if begins else 30.0, HEARTBEAT, OUTAGE)
 
 
 def of_request() -> Options:

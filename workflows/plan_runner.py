@@ -327,7 +327,7 @@ class PlanRunner:
         await self._running.outbox.settle(SUBMITS)
         await workflow.wait_condition(workflow.all_handlers_finished)
         if self._can_roll():
-            carried = self._running.task.changed(inputs={}, carried=self._carried)
+            carried = self._running.task.changed(inputs={}, begin=None, carried=self._carried)
             if (size := len(carried.model_dump_json().encode())) > CARRIED_LIMIT:
                 raise TaskFailed(
                     f"the results of its steps have {size:,} bytes, and at most {CARRIED_LIMIT:,} can be carried on "

@@ -19,6 +19,7 @@ from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
 from perdure.agent.steering import judged_by_people
 from perdure.agent.steps.task_calls import CreditCall, Evaluated, SkillTrial
+from perdure.agent.taking_over import LeftBySteps, StepsAsked, left_by
 from perdure.agent.turns import Conversation
 from perdure.errors import InvalidAnswer, InvalidEvent, InvalidInput, InvalidTask, TaskFailed
 from perdure.events import Event
@@ -32,6 +33,7 @@ from perdure.names import (
     PROGRESS,
     QUESTIONS,
     RESULT,
+    STEPS,
     TASK,
     Activity,
     Workflow,
@@ -118,6 +120,11 @@ class ResumableAgent(Steerable):
         """Return the turns of the task's model; None where it has none."""
         running = self._running
         return conversation_of(running.state, running.steering.unread) if running.is_prepared else None
+
+    @workflow.query(name=STEPS)
+    def steps(self, asked: StepsAsked) -> LeftBySteps:
+        """Return what steps of its skill left that ended in this run."""
+        return left_by(self._running.state, asked.steps) if self._running.is_prepared else LeftBySteps()
 
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
@@ -219,10 +226,13 @@ class ResumableAgent(Steerable):
         workflow.upsert_search_attributes([*labels, TENANT.value_set(tenant)])
         first_run = workflow.info().first_execution_run_id
         begun = workflow.info().workflow_start_time
-        call = PrepareCall(task=task.asked, started_at=begun, first_run=first_run)
-        prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, task.title, options.of_preparation())
+        call = PrepareCall(task=task.asked, started_at=begun, first_run=first_run, begin=task.begin)
+        how = options.of_preparation(begins=task.begin is not None)
+        prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, task.title, how)
         workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})
         now = workflow.now()
+        if task.begin is not None and prepared.binding is not None and prepared.binding.begins is not None:
+            self._running.steering.begun(task.begin.by, now, prepared.binding.begins.told)
         self._running.state = TaskState(prepared=prepared, started_at=now, renewed_at=now, earlier=prepared.earlier)
         self._running.state = self.plan().begin(self._running.state)
 

@@ -46,6 +46,8 @@ class Cursor(Passed):
     """The branch that waits for this one; empty: it walks through the skill's own steps."""
     index: int = 0
     """Which element of the parent's block it walks for."""
+    past: dict[str, Result] = Field(default_factory=dict[str, Result], exclude=True)
+    """All that the steps left that ended in this run of the task, outside of lists and inner skills; never carried."""
 
 
 Cursors = Mapping[str, Cursor]

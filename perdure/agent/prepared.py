@@ -7,11 +7,13 @@ from pydantic import Field
 
 from perdure.agent.offered import OfferedSkill
 from perdure.agent.steps.calls import Path, Value
+from perdure.beginnings import BeginRequest
+from perdure.bindings import TaskBinding
 from perdure.model import Instant, Passed
 from perdure.registry.agents import Agent
-from perdure.skills.header import is_empty
+from perdure.skills.header import is_empty, is_none
 from perdure.skills.shape import Skill
-from perdure.tasks import TaskBinding, TaskEnvelope
+from perdure.tasks import TaskEnvelope
 from perdure.tools import Effect
 
 
@@ -30,6 +32,8 @@ class PrepareCall(Passed):
     started_at: Instant
     first_run: str
     """The first run of the task's workflow, which distinguishes it from others under the same workflow id."""
+    begin: BeginRequest | None = Field(default=None, exclude_if=is_none)
+    """Where it is to begin, if not where it began before."""
 
 
 class InnerSkill(Passed):
@@ -53,7 +57,7 @@ class PreparedTask(Passed):
     agent: Agent | None = None
     """Who works towards the goal."""
     position: Any = None
-    """The plan's position in the earlier run that this one continues; only the plan knows its form."""
+    """The plan's position where the task begins, of an earlier run; only the plan knows its form."""
     version: str
     """The digest of the content of the skill and of all that it runs, or of the agent, together with its prompts."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])

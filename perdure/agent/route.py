@@ -209,6 +209,8 @@ class Route:
         # Inside a block nothing is dropped before its element ends: the next element begins without results.
         is_home = self._home(cursors, branch) == branch
         own = self._skill_of(cursors, branch).readers
+        if not self._prefix(cursors, branch):
+            cursor = cursor.changed(past={**cursor.past, steps[cursor.step].id: result})
         cursor = keeping(cursor, own, cursor.step if is_home else -1, {steps[cursor.step].id: result})
         found = {**cursors, branch: cursor.changed(step=cursor.step + 1, walk=None)}
         # At the end of a skill its output has to be computed.
@@ -225,6 +227,7 @@ class Route:
         if isinstance(self._block(cursors, branch), Parallel):
             # Steps after the block read them.
             parent = parent.changed(results={**parent.results, **gone.results}, inline=parent.inline + gone.inline)
+            parent = parent.changed(past={**parent.past, **gone.past})
         return self._walked({**rest, gone.parent: parent}, gone.parent)
 
     def _walked(self, cursors: Cursors, branch: str) -> dict[str, Cursor]:

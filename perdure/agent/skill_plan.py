@@ -11,6 +11,7 @@ from perdure.agent.skill_actions import SkillActions
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.task_calls import EvaluateCall
+from perdure.agent.taking_over import TakenOver, begun
 from perdure.identity import idempotency_key
 from perdure.model import Instant
 from perdure.questions import (
@@ -53,8 +54,14 @@ class SkillPlan:
         self._actions = SkillActions(task, prepared, self._route)
 
     def begin(self, state: TaskState) -> TaskState:
-        """Return the state before the first step."""
-        return state.branch(MAIN, position=Cursor()).changed(total=leaves(self._skill.steps))
+        """Return the state before the first step, or before the one at which the task begins."""
+        if self._prepared.position is None:
+            return state.branch(MAIN, position=Cursor()).changed(total=leaves(self._skill.steps))
+        taken = TakenOver.model_validate(self._prepared.position)
+        cursor = begun(self._skill, self._prepared.reads, taken.place, taken.results)
+        # The history need not carry it along a second time.
+        state = state.changed(prepared=self._prepared.changed(position=None), compensations=taken.compensations)
+        return state.branch(MAIN, position=cursor).changed(total=leaves(self._skill.steps[taken.place :]))
 
     def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
         """Return the next steps, the question about one's failure, or the end."""

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.steps.calls import Calls, Compensation, Ended, Resumed, Value
+from perdure.beginnings import BeginRequest
 from perdure.durations import Wait
 from perdure.events import EventBox, TakenEvent
 from perdure.explanations import NotListed, RecallSummary, TaskMemory
@@ -219,11 +220,13 @@ class TaskRun(TaskEnvelope):
     """The input of one run of the workflow: a task, and what is known of it when its history was rolled over."""
 
     carried: TaskState | None = None
+    begin: BeginRequest | None = None
+    """Where it is to begin, if not where it began before."""
 
     @property
     def asked(self) -> TaskEnvelope:
         """The task alone, as a person asked for it."""
-        return TaskEnvelope.model_validate(self.model_dump(exclude={"carried"}))
+        return TaskEnvelope.model_validate(self.model_dump(exclude={"carried", "begin"}))
 
     def by(self, prepared: PreparedTask) -> "TaskRun":
         """Return the task as the agent that it is pinned to may do it."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from perdure.changes import ActorKind
+from perdure.changes import Actor, ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
 from perdure.model import Instant, json_size
@@ -79,6 +79,10 @@ class Steering:
     def read(self) -> None:
         """Note that the messages are in the model's conversation."""
         self._steered = self._steered.changed(unread=())
+
+    def begun(self, by: Actor, at: Instant, what: str) -> None:
+        """Note that somebody had the task begin at a step."""
+        self._list(Intervention(kind=InterventionKind.BEGUN, by=by, at=at, what=what))
 
     def check_pause(self, request: PauseRequest) -> None:
         """Refuse a pause that changes nothing. A duplicate is accepted.
@@ -200,9 +204,12 @@ class Steering:
 
     def _record(self, kind: InterventionKind, request: SteeringRequest, at: Instant, **more: str) -> Intervention:
         found = Intervention(kind=kind, by=request.by, at=at, **more)
+        self._list(found)
+        return found
+
+    def _list(self, found: Intervention) -> None:
         kept = (*self._steered.interventions, found)[-INTERVENTIONS_KEPT:]
         self._steered = self._steered.changed(interventions=kept)
-        return found
 
 
 def judged_by_people(evaluation: Evaluation | None, feedback: Iterable[GivenFeedback]) -> Evaluation | None:

@@ -16,6 +16,7 @@ from pytest_httpserver import HTTPServer
 from localservers import ensure, stop
 from perdure.settings import Addresses, Settings
 from tests.replay import histories
+from tests.replay.beginning_runs import record_beginnings
 from tests.replay.foreign_runs import record_foreign
 from tests.replay.memory_runs import (
     record_consolidation,
@@ -49,6 +50,7 @@ async def _runs(addresses: Addresses, data: Path, folder: Path, **how: Any) -> N
             group.create_task(record_jobs_and_sweeps(here))
             group.create_task(record_people(here))
         await record_foreign(here)
+        await record_beginnings(here)
         # It looks at everybody.
         await record_reconciliations(here)
         await record_redating(here)

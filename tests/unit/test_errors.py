@@ -10,6 +10,7 @@ from perdure.models.errors import ModelRefused
 PINNED = {
     "InvalidInput": ("PRD100", False),
     "InvalidTask": ("PRD101", False),
+    "Unconfirmed": ("PRD115", False),
     "InvalidSkill": ("PRD102", False),
     "InvalidExpression": ("PRD103", False),
     "InvalidArguments": ("PRD104", False),

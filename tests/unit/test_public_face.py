@@ -24,6 +24,7 @@ EXPORTED = {
     "AnswerSpec",
     "AnswerType",
     "Assertion",
+    "BeginRequest",
     "CallLimit",
     "ConsentRequest",
     "Consents",
@@ -134,6 +135,7 @@ EXPORTED = {
     "Turn",
     "UndoRequest",
     "UndoResult",
+    "Unconfirmed",
     "UnknownOwner",
     "UpdateRequest",
     "Updated",
@@ -230,6 +232,7 @@ LAZY = {"AuditLine": object, "AuditReport": object, "HealthFinding": object}
 RESULTS = {
     "AgentTask": (perdure.Progress, perdure.TaskResult),
     "Answer": (),
+    "BeginRequest": (),
     "ConsentRequest": (perdure.Consents,),
     "EraseRequest": (perdure.ErasureReceipt,),
     "Event": (perdure.Progress,),

@@ -7,11 +7,12 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from perdure.agent.state import TaskRun
+from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask
 from perdure.items import MemoryItem
 from perdure.model import DEEPEST_VALUE
 from perdure.questions import Answer
-from perdure.tasks import AgentTask, TaskBinding
+from perdure.tasks import AgentTask
 
 WHOLE: dict[str, Any] = {"task_id": "t", "user_id": "u", "skill": "s"}
 
@@ -91,7 +92,8 @@ def test_another_task_under_the_same_id_is_refused_with_what_differs(
     error = one.refused("t", other)
     problem = f"'t' is already used by another task, which differs in {differs}"
     assert (error.field, error.problem) == ("task_id", problem)
-    assert error.fix == "choose a new task_id, or give what it was started with"
+    going_on = "; with --from, it goes on at a step" if one.skill else ""
+    assert error.fix == f"choose a new task_id, or give what it was started with{going_on}"
 
 
 def test_inputs_and_answers_that_no_task_could_carry_are_refused() -> None:

@@ -21,6 +21,7 @@ COMMANDS = {
     "down": "worker.cli.servers:down",
     "worker": "worker.cli.worker:worker",
     "run": "worker.cli.tasks:run",
+    "fork": "worker.cli.tasks:fork",
     "status": "worker.cli.tasks:status",
     "explain": "worker.cli.explain:explain",
     "inbox": "worker.cli.inbox:inbox",

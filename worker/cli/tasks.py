@@ -1,15 +1,17 @@
-"""Commands about one task: run, status, answer, deliver, cancel."""
+"""Commands about one task: run, fork, status, answer, deliver, cancel."""
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 from pydantic import JsonValue
 
+from perdure.beginnings import ANY, BeginRequest
 from perdure.documents import read_document, validated
-from perdure.errors import InvalidEvent, InvalidTask, PerdureError, StoreUnavailable, WorkerUnavailable
+from perdure.errors import InvalidEvent, InvalidTask, PerdureError, StoreUnavailable, Unconfirmed, WorkerUnavailable
 from perdure.events import Event
 from perdure.questions import Answer
 from perdure.settings import Settings
@@ -44,30 +46,71 @@ def workflow_id_of(task: str) -> str:
     return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
 
 
+Detached = Annotated[bool, typer.Option("--detach", help="Start it and return.")]
+Traced = Annotated[bool, typer.Option("--trace", help="Print the span tree when it has ended.")]
+
+
 async def run(
     file: Annotated[
         Path, typer.Argument(help="The task: task_id, user_id; skill and inputs, or agent and goal; in YAML.")
     ],
     *,
-    detach: Annotated[bool, typer.Option("--detach", help="Start it and return.")] = False,
+    detach: Detached = False,
     again: Annotated[bool, typer.Option("--again", help="Run it once more even if it has completed.")] = False,
-    traced: Annotated[bool, typer.Option("--trace", help="Print the span tree when it has ended.")] = False,
+    step: Annotated[
+        str, typer.Option("--from", help="Go on at this step of its skill, with the results of those before it.")
+    ] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask whether what differs is meant; for use with --from.")
+    ] = False,
+    traced: Traced = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a task and follow it live. Ctrl-C detaches; the task goes on.
 
     If the task is open or has completed, this attaches to it. After a failure, or with --again, it goes on from the
-    effects that are recorded: nothing happens twice. Other inputs or another skill need another task_id.
+    effects that are recorded: nothing happens twice. Other inputs or another skill need another task_id, or --from:
+    then the steps before that one are not run again, and you are asked whether what differs is meant.
     """
-    settings = Settings()
+    if yes and not step:
+        raise InvalidTask("--yes", "confirms nothing here", fix="it is for use with --from")
+    asked = {"step": step, "confirmed": ANY if yes else ""}
+    begin = validated(BeginRequest, asked, "", InvalidTask) if step else None
+    await _run(read_task(file), begin, again=again, detach=detach, traced=traced, as_json=as_json)
+
+
+async def fork(
+    file: Annotated[
+        Path, typer.Argument(help="The task whose results are copied, with what is to change from now on; in YAML.")
+    ],
+    *,
+    task_id: Annotated[str, typer.Option("--as", help="The id of the new task.")],
+    step: Annotated[str, typer.Option("--from", help="The step of its skill at which the new task begins.")],
+    detach: Detached = False,
+    traced: Traced = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a new task that begins at a step, with copies of what the steps before it left: none of them acts again.
+
+    From that step on it is a task of its own, and acts, whatever the first one did. That one must have ended.
+    """
     task = read_task(file)
+    forked = validated(AgentTask, task.model_dump() | {"task_id": task_id}, "", InvalidTask)
+    begin = validated(BeginRequest, {"step": step, "of": task.task_id}, "", InvalidTask)
+    await _run(forked, begin, detach=detach, traced=traced, as_json=as_json)
+
+
+async def _run(
+    task: AgentTask, begin: BeginRequest | None, *, again: bool = False, detach: bool, traced: bool, as_json: bool
+) -> None:
+    settings = Settings()
     addresses = await asyncio.to_thread(started, settings)
     telemetry = Telemetry.start(settings, service="perdure-cli")
     problem, status = "", Exit.DONE
     try:
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
-            workflow_id, new, ended_at = await installation.start(task, by=person(), again=again)
+            workflow_id, new, ended_at = await installation.start(task, by=person(), again=again, begin=begin)
             ended = f", which completed at {ended_at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if ended_at else ""
             say(f"{'started' if new else 'attached to'} {workflow_id}{ended}")
             if detach:
@@ -76,7 +119,7 @@ async def run(
                 return
             try:
                 await _say_if_unserved(installation)
-                result = await display.follow(installation, workflow_id, by=person())
+                result = await _followed(installation, task, begin)
             except asyncio.CancelledError:
                 say(f"detached; the task goes on: perdure status {workflow_id}")
                 raise
@@ -97,6 +140,26 @@ async def run(
         err.print(render_tree(spans_of(settings.home / "traces", trace)), width=max(err.width, 200), crop=False)
     if status is not Exit.DONE:
         fail(problem, status)
+
+
+async def _followed(installation: Gateway, task: AgentTask, begin: BeginRequest | None) -> TaskResult:
+    """Follow a task to its end; where a person has to confirm what differs, ask, and start it once more.
+
+    Raises:
+        PerdureError: It failed, or what differs is not confirmed.
+    """
+    while True:
+        try:
+            return await display.follow(installation, task.workflow_id, by=person())
+        except Unconfirmed as differs:
+            if begin is None or not sys.stdin.isatty():
+                raise
+            say(differs.problem)
+            if not typer.confirm("Is that meant?", err=True):
+                raise
+            # Just that: what changes in the meantime is asked about again.
+            begin = begin.changed(confirmed=differs.confirmation)
+            await installation.start(task, by=person(), begin=begin)
 
 
 async def _say_if_unserved(installation: Gateway) -> None:

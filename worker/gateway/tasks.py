@@ -12,6 +12,8 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure.agent.state import TaskRun
+from perdure.beginnings import BeginRequest
 from perdure.changes import Actor, ActorKind
 from perdure.documents import validated
 from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed
@@ -44,7 +46,9 @@ class TaskCalls(Base):
     """Starting tasks, following them, answering what they ask, delivering what they wait for."""
 
     @call
-    async def start(self, task: AgentTask, *, by: Actor, again: bool = False) -> StartedTask:
+    async def start(
+        self, task: AgentTask, *, by: Actor, again: bool = False, begin: BeginRequest | None = None
+    ) -> StartedTask:
         """Start a task, or attach to its run that is open or has completed.
 
         A new run after a failure goes on from the effects that are recorded.
@@ -53,28 +57,38 @@ class TaskCalls(Base):
             task: The task.
             by: Who starts it.
             again: Whether to run a completed task once more; its recorded effects are not repeated.
+            begin: The step at which it begins, with the results that those before left. A task that goes on under its
+                id is run once more for that; one that copies the results of another is attached to as ever.
 
         Raises:
-            InvalidTask: The task's id is already used by another task; with the difference.
+            InvalidTask: The task's id is already used by another task, with the difference; or it is open, and so
+                cannot begin at a step.
         """
         client = await self.client()
+        goes_on = begin is not None and not begin.of
+        run = task
+        if begin is not None:
+            run = TaskRun.model_validate({**task.model_dump(), "begin": begin.model_dump() | {"by": by.model_dump()}})
         try:
             started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,
-                task,
+                run,
                 id=task.workflow_id,
                 task_queue=self._settings.task_queue,
                 result_type=TaskResult,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 static_summary=task.summary,
-                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again},
+                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again or goes_on},
             )
         except WorkflowAlreadyStartedError:
+            if goes_on:
+                fix = "wait for its end, or cancel it"
+                raise InvalidTask("task_id", f"{task.task_id!r} is open", fix=fix) from None
             handle = await self.task(task.workflow_id, by=by)
             found = await handle.describe()
             from worker.attaching import require_same  # noqa: PLC0415  it takes a second
 
-            await require_same(self._settings, task, handle, found)
+            await require_same(self._settings, task, handle, found, begin)
             return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
         return StartedTask(started.id, new=True, ended_at=None)
 

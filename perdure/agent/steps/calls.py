@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
+from perdure.bindings import TaskBinding
 from perdure.durations import duration_of
 from perdure.entries import Lane, MemoryType
 from perdure.explanations import RecallSummary
@@ -14,7 +15,7 @@ from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import MemoryMode, StepStatus, TaskBinding
+from perdure.tasks import MemoryMode, StepStatus
 
 INLINE_LIMIT = 4_096
 """Bytes up to which a value travels in the history itself; a larger one is kept by its digest."""

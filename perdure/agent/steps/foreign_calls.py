@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Acting, Resumed, StepContext
+from perdure.bindings import TaskBinding
 from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
 from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
-from perdure.tasks import TaskBinding
 
 ForeignKind = Annotated[ActivityStep | WorkflowStep | TaskStep, Field(discriminator="kind")]
 """A step that calls an activity, or runs a workflow or a task."""

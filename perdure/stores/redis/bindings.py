@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
+from perdure.bindings import TaskBinding
+from perdure.errors import ClaimLost
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
-from perdure.tasks import TaskBinding
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 
 # Answers what else the task is bound to, if it is. Without a binding, there is nothing to bind.
 BIND = """
@@ -37,6 +38,23 @@ if holder == '' or holder == ARGV[1] or holder == ARGV[2] then
   indexed(KEYS[2], KEYS[1], tonumber(ARGV[3]))
 end
 return {holder, found[2] or '', found[3] or ''}
+"""
+)
+
+# Only for the workflow that runs the task, and only instead of what was confirmed to be replaced. From then on the id
+# stays bound, whatever becomes of the claims.
+_BEGIN = (
+    UNERASED
+    + INDEXED
+    + """
+local found = redis.call('HMGET', KEYS[1], 'holder', 'digest', 'binding')
+if found[1] ~= ARGV[1] then return {'held', found[1] or ''} end
+if found[2] and found[2] ~= ARGV[4] and found[2] ~= ARGV[2] then return {'bound', found[3]} end
+redis.call('HSET', KEYS[1], 'binding', ARGV[3], 'digest', ARGV[4])
+redis.call('HDEL', KEYS[1], 'claimed')
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+indexed(KEYS[2], KEYS[1], tonumber(ARGV[5]))
+return {'', ''}
 """
 )
 
@@ -121,6 +139,8 @@ class TaskBindings:
         self.ttl = ttl
         self._ttl = int(ttl.total_seconds() * 1000)
         self._open = Script(redis, _OPEN)
+        self._redis = redis
+        self._begin = Script(redis, _BEGIN)
         self._keep = Script(redis, _KEEP)
         self._effects = Script(redis, _EFFECTS)
         self._compensate = Script(redis, _COMPENSATE)
@@ -147,6 +167,54 @@ class TaskBindings:
         )
         known_binding = TaskBinding.model_validate_json(bound) if bound else None
         return OpenedTask(holder=found, binding=known_binding, compensated=bool(compensated))
+
+    async def known(self, tenant: str, task_id: str) -> OpenedTask | None:
+        """Return what is known of a task, which nobody runs by this; None: nothing.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        place, _ = keys.task(tenant, task_id)
+        holder, bound, compensated = await ask(self._redis, "HMGET", place, "holder", "binding", "compensated")
+        if not (holder or bound or compensated):
+            return None
+        binding = TaskBinding.model_validate_json(bound) if bound else None
+        return OpenedTask(holder=holder or "", binding=binding, compensated=bool(compensated))
+
+    async def begin(
+        self, tenant: str, task_id: str, holder: str, binding: TaskBinding, *, instead_of: str, epoch: int | None
+    ) -> None:
+        """Bind a task's id to what it stands for from now on, with where its runs begin; twice changes nothing.
+
+        Args:
+            tenant: Whose task it is.
+            task_id: The task.
+            holder: The workflow that runs it.
+            binding: What its id is to be bound to.
+            instead_of: The digest of what it may be bound to so far; empty: it has to be free.
+            epoch: The tenant's epoch that the task was prepared under; None: not known.
+
+        Raises:
+            InvalidTask: It is bound to something else by now.
+            ClaimLost: Another workflow runs the task by now.
+            TenantErased: The user was erased since.
+            StoreUnavailable: Redis does not answer.
+        """
+        place, _ = keys.task(tenant, task_id)
+        encoded = binding.model_dump_json()
+        refused, by = await self._begin(
+            [place, keys.index(tenant), keys.epoch(tenant)],
+            holder,
+            instead_of,
+            encoded,
+            binding.digest,
+            self._ttl,
+            known(epoch),
+        )
+        if refused == "held":
+            raise ClaimLost(f"another workflow runs the task now: {by}")
+        if refused:
+            raise binding.refused(task_id, TaskBinding.model_validate_json(by))
 
     async def compensate(self, tenant: str, task_id: str, *, epoch: int | None = None) -> None:
         """Note that a task's effects are undone from now on: nothing is claimed for its steps any more.

@@ -29,13 +29,13 @@ from typing import Any, cast
 
 from redis.asyncio import Redis
 
+from perdure.bindings import TaskBinding, was_compensated
 from perdure.errors import ClaimLost
 from perdure.identity import idempotency_key
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import BIND
 from perdure.stores.redis.clocks import BOOT_CLOCK, left, noted
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
-from perdure.tasks import TaskBinding, was_compensated
 
 _FORMAT = 1
 """The version of a claim's stored form."""

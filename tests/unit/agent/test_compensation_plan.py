@@ -9,9 +9,10 @@ from perdure.agent.plan import Act, Action, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Compensation, Ended, Result, Resumed, StepCall, Value
+from perdure.bindings import TaskBinding
 from perdure.questions import EffectFate, FailedAttempt, Question, QuestionKind, TakenAnswer, choice_of
 from perdure.skills.steps import COMPENSATE
-from perdure.tasks import StepStatus, TaskBinding
+from perdure.tasks import StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 EARLIER = NOW - timedelta(hours=1)

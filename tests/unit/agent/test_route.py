@@ -138,7 +138,8 @@ def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], ran
     while free := [name for name in cursors if not cursors[name].walk and route.here(cursors, name)]:
         if moves in rolls:
             again = {name: Cursor.model_validate_json(one.model_dump_json()) for name, one in cursors.items()}
-            assert again == cursors
+            # What ended in a run is known to that run alone.
+            assert again == {name: one.changed(past={}) for name, one in cursors.items()}
             cursors = again
         moves += 1
         for name, one in cursors.items():

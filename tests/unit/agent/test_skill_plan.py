@@ -25,6 +25,7 @@ from perdure.agent.steps.calls import (
     WaitCall,
     Waits,
 )
+from perdure.bindings import TaskBinding
 from perdure.durations import Wait
 from perdure.events import TakenEvent
 from perdure.identity import idempotency_key
@@ -33,7 +34,7 @@ from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAn
 from perdure.skills.library import read_skill, skill_of
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, Step
-from perdure.tasks import MemoryMode, StepStatus, TaskBinding
+from perdure.tasks import MemoryMode, StepStatus
 from perdure.tools import Effect
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)

@@ -8,13 +8,13 @@ from uuid import uuid4
 
 import pytest
 
+from perdure.bindings import TaskBinding
 from perdure.errors import ClaimLost, InvalidTask, ResultExpired, StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import Outputs
-from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 from tests.support.waiting import until
 
@@ -237,4 +237,33 @@ async def test_what_is_gone_from_redis_leaves_the_process_too(
             await outputs.get(tenant, reference)
     else:
         assert await outputs.get(tenant, reference) == "x"
+    await redis.aclose()
+
+
+async def test_an_id_is_bound_anew_by_who_runs_the_task_and_instead_of_what_was_seen(
+    claims: Claims, servers: Servers
+) -> None:
+    redis, task = connect(servers.redis_url), uuid4().hex
+    bindings = TaskBindings(redis, timedelta(minutes=1))
+    first, second, third = [
+        TaskBinding(skill="s", version=version, inputs={}, day=date(2026, 1, 2)) for version in ("1", "2", "3")
+    ]
+    effect = OnceEffect(tenant=T, task_id=task, step="s", binding=first)
+    await bindings.open(T, task, "me")
+    with pytest.raises(ClaimLost, match="another workflow runs the task now: me"):
+        await bindings.begin(T, task, "another", second, instead_of="", epoch=None)
+    await claims.claim(effect, "o", 5)
+    with pytest.raises(InvalidTask, match="differs in skill"):
+        await bindings.begin(T, task, "me", second, instead_of=third.digest, epoch=None)
+    for _ in range(2):
+        await bindings.begin(T, task, "me", second, instead_of=first.digest, epoch=None)
+    found = await bindings.known(T, task)
+    assert found is not None
+    assert found.binding == second
+    # A late attempt of the run before claims nothing any more, and what it gives back frees nothing.
+    with pytest.raises(InvalidTask, match="differs in skill"):
+        await claims.claim(replace(effect, step="t"), "o", 5)
+    await claims.release(effect, "o")
+    assert await bindings.known(T, task) == found
+    assert await bindings.known(T, uuid4().hex) is None
     await redis.aclose()

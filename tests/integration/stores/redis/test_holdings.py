@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
+from perdure.bindings import TaskBinding
 from perdure.changes import Actor, ActorKind, Deletion
 from perdure.consents import Consent
 from perdure.entries import Purpose
@@ -38,7 +39,6 @@ from perdure.stores.redis.places import Places
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
-from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 from tests.support.waiting import until
 

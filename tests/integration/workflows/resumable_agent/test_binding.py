@@ -10,11 +10,11 @@ from temporalio.exceptions import ApplicationError
 
 from activities.tasks import TaskActivities
 from perdure import Actor, ActorKind, AgentTask, Answer
+from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask
 from perdure.names import STARTED_BY
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
-from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 from tests.crash.test_tool_steps import reset
 from tests.support.harness import Bench, bench

@@ -14,6 +14,8 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure import AgentTask
+from perdure.agent.state import TaskRun
+from perdure.beginnings import BeginRequest
 from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.tasks import TaskResult
@@ -482,3 +484,14 @@ async def test_a_goal_that_was_refused_in_between_is_gone_on_with(agents: Agents
         await (await one.start(task)).result()
         assert lines_of(ledger) == [f"line{number}" for number in range(4)]
         assert len(server.asked) == 5
+
+
+async def test_a_goal_has_no_step_to_begin_at(agents: Agents) -> None:
+    async with agents(lambda _: Says("done")) as (one, _):
+        begin = BeginRequest(step="turn").model_dump()
+        run = TaskRun.model_validate({**goal("Count to three").model_dump(), "begin": begin})
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(run)).result()
+        assert "PRD101 from: a model's turns have no steps that another run would take as well" in str(
+            caught.value.cause
+        )

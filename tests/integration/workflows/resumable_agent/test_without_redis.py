@@ -14,11 +14,12 @@ from activities.tasks import TaskActivities
 from localservers import Server
 from perdure import AgentTask, Answer
 from perdure.agent.state import TaskState
+from perdure.bindings import TaskBinding
 from perdure.errors import JournalMismatch, StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.connection import ask
-from perdure.tasks import Progress, TaskBinding, TaskResult
+from perdure.tasks import Progress, TaskResult
 from tests.conftest import OwnServers
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until, until_true

@@ -1,0 +1,336 @@
+"""Where a task begins, if not at its first step: what the steps before left, copied or kept, and bound to its id."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.pinning import PinnedPlan
+from perdure.agent.readers import inline_of
+from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
+from perdure.agent.steps.calls import INLINE_LIMIT, Compensation, Result, Value
+from perdure.agent.steps.values import Values
+from perdure.agent.taking_over import (
+    FIELD,
+    LeftBySteps,
+    StepsAsked,
+    TakenOver,
+    before,
+    place_of,
+    require_known,
+    require_own,
+    taken_over,
+    undoing,
+)
+from perdure.beginnings import ANY, Beginning, BeginRequest
+from perdure.bindings import TaskBinding, was_compensated
+from perdure.crashpoints import CrashPoint, reached
+from perdure.documents import refuse_unknown
+from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable, Unconfirmed
+from perdure.identity import digest
+from perdure.names import BINDING, COMPENSATED, STEPS
+from perdure.skills.shape import Skill
+from perdure.stores.redis.bindings import OpenedTask, TaskBindings
+from perdure.tasks import AgentTask
+from perdure.temporal.errors import of_call
+
+LISTED_WITHIN = 5
+"""Attempts, some 15 s, until a run is taken for gone because Temporal does not list it; a choice."""
+
+_ANSWERED_WITHIN = timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The run of a task that is to begin at a step."""
+
+    task: AgentTask
+    tenant: str
+    epoch: int | None
+    holder: str
+    """The workflow that runs the task, as Redis knows it."""
+    started_at: datetime
+
+
+@dataclass(frozen=True)
+class StepsSource:
+    """The task whose steps have run: the same one, or another of the same user."""
+
+    task_id: str
+    runs: Sequence[WorkflowExecution]
+    """Its runs that have ended, oldest first."""
+    known: OpenedTask | None
+    """What Redis knows of it."""
+
+
+@dataclass(frozen=True)
+class TaskBeginnings:
+    """Finds out what steps left, and keeps it for the tasks that begin behind them.
+
+    Args:
+        client: Asks Temporal, and a worker, which replays a run.
+        values: Where large values are kept.
+        bindings: What task ids stand for.
+    """
+
+    client: Client
+    values: Values
+    bindings: TaskBindings
+
+    async def begin(
+        self, request: BeginRequest, asker: Asker, plan: PinnedPlan, own: StepsSource, source: StepsSource
+    ) -> tuple[TaskBinding, TakenOver]:
+        """Bind a task's id to what it stands for from now on, and return that, and the position where it begins.
+
+        What was bound is kept: each further run of the task begins there, and one that is tried again does the same.
+
+        Args:
+            request: Where it is to begin.
+            asker: The run.
+            plan: What the task runs.
+            own: The task itself.
+            source: The task whose steps have run.
+
+        Raises:
+            InvalidTask: It cannot begin there; with what to do.
+            Unconfirmed: It differs from what its id stands for, and nobody has confirmed just that.
+            StoreUnavailable: Redis does not answer, or Temporal does not list a run yet.
+        """
+        refuse_unknown(request, "begin", InvalidTask)
+        skill, place = _place(plan, request.step)
+        if request.of == asker.task.task_id:
+            raise InvalidTask("task_id", "is that of the task whose results are copied", fix="choose a new task_id")
+        reference = await _bound(source)
+        if reference is None and activity.info().attempt < LISTED_WITHIN:
+            # Temporal lists a run a moment after it was prepared.
+            raise StoreUnavailable("temporal", "does not list a run of the task")
+        if reference is None:
+            problem = f"this user has no task {source.task_id!r} that has run"
+            raise InvalidTask(FIELD, problem, fix="name one by the task_id that it was run under")
+        binding, mine = _binding(asker, plan, reference), await _bound(own)
+        if mine is not None and mine.begins is not None and mine.begins.at == asker.started_at:
+            # An attempt before this one got that far.
+            return await self._begun(asker, plan, mine, mine.begins)
+        if request.of:
+            if mine is not None:
+                return await self._begun(asker, plan, mine, _same_fork(request, asker.task.task_id, binding, mine))
+            await _require_kept(source)
+        else:
+            _require_confirmed(request, asker.task.task_id, binding, reference)
+        left = await self._left(asker.tenant, source, skill, place, reference, is_fork=bool(request.of))
+        require_own(skill, place, left)
+        kept = await self._kept(asker, source.task_id, left)
+        tools = [one.name for one in plan.tools]
+        kept = kept.changed(compensations=undoing(kept.compensations, before(skill, place), tools))
+        stored = await self._value(asker, kept.model_dump(mode="json"), 0)
+        beginning = Beginning(
+            step=request.step,
+            of=request.of or (reference.begins.of if reference.begins else ""),
+            results=stored.ref,
+            by=request.by,
+            at=asker.started_at,
+            differs=() if request.of else tuple(binding.differences(reference)),
+        )
+        binding = binding.changed(begins=beginning)
+        instead_of = "" if request.of or own.known is None or own.known.binding is None else reference.digest
+        await self.bindings.begin(
+            asker.tenant, asker.task.task_id, asker.holder, binding, instead_of=instead_of, epoch=asker.epoch
+        )
+        reached(CrashPoint.TASK_BOUND)
+        return binding, taken_over(skill, plan.reads, place, kept)
+
+    async def position(self, tenant: str, task_id: str, begins: Beginning | None, plan: PinnedPlan) -> TakenOver | None:
+        """Return the position at which each run of a task begins; None: before its first step.
+
+        Raises:
+            InvalidTask: The results that it begins with are no longer kept.
+            StoreUnavailable: Neither Redis nor the files answer.
+        """
+        if begins is None:
+            return None
+        skill, place = _place(plan, begins.step)
+        return taken_over(skill, plan.reads, place, await self._stored(tenant, task_id, begins))
+
+    async def _begun(
+        self, asker: Asker, plan: PinnedPlan, mine: TaskBinding, begins: Beginning
+    ) -> tuple[TaskBinding, TakenOver]:
+        """Return what a task's id stands for and where it begins, as it was bound before."""
+        task_id = asker.task.task_id
+        skill, place = _place(plan, begins.step)
+        left = await self._stored(asker.tenant, task_id, begins)
+        # Redis may have lost it since.
+        await self.bindings.begin(asker.tenant, task_id, asker.holder, mine, instead_of=mine.digest, epoch=asker.epoch)
+        return mine, taken_over(skill, plan.reads, place, left)
+
+    async def _left(
+        self, tenant: str, source: StepsSource, skill: Skill, place: int, reference: TaskBinding, *, is_fork: bool
+    ) -> LeftBySteps:
+        """Return what the steps before a place left, from the newest run that knows it of each.
+
+        Raises:
+            InvalidTask: It is not known.
+            StoreUnavailable: Temporal may just not list a run yet; or nobody answers.
+        """
+        wanted, found, asked = before(skill, place), LeftBySteps(), False
+        begins = reference.begins
+        stored = await self._stored(tenant, source.task_id, begins) if begins else LeftBySteps()
+        for run in reversed(source.runs if wanted else ()):
+            if not reference.is_same(await _binding_of(run)):
+                continue
+            missing = tuple(step for step in wanted if step not in found.results)
+            if asked and not missing:
+                break
+            left = await self._left_in(run, missing)
+            if left is not None:
+                # The newest run alone knows all of its task's effects that can be undone.
+                undo = found.compensations if asked else left.compensations
+                found, asked = _together(found, left).changed(compensations=undo), True
+        if not asked:
+            found = found.changed(compensations=stored.compensations)
+        found = _together(found, stored)
+        missing = [step for step in wanted if step not in found.results]
+        if missing and not asked and activity.info().attempt < LISTED_WITHIN:
+            raise StoreUnavailable("temporal", "does not list a run of the task")
+        is_known = asked or begins is not None
+        require_known(skill, place, found, source.task_id, is_known=is_known, is_fork=is_fork)
+        copied = wanted if is_fork else stored.copied
+        undo = () if is_fork else found.compensations
+        results = {step: found.results[step] for step in wanted if step in found.results}
+        return found.changed(results=results, copied=copied, compensations=undo)
+
+    async def _left_in(self, run: WorkflowExecution, steps: tuple[str, ...]) -> LeftBySteps | None:
+        """Return what some steps left in a run that has ended; None where Temporal no longer has it."""
+        handle = self.client.get_workflow_handle(run.id, run_id=run.run_id)
+        found, rest = LeftBySteps(), steps
+        try:
+            while True:
+                asked = StepsAsked(steps=rest)
+                page = await handle.query(STEPS, asked, result_type=LeftBySteps, rpc_timeout=_ANSWERED_WITHIN)
+                found = _together(page, found)
+                if not page.results:
+                    return found
+                rest = tuple(step for step in rest if step not in page.results)
+                if not rest:
+                    return found
+        except WorkflowQueryFailedError as error:
+            problem = f"the results of its run {run.run_id} cannot be read by this build"
+            raise InvalidTask(FIELD, problem, fix="choose a new task_id") from error
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return None
+            raise of_call(error) from error
+
+    async def _stored(self, tenant: str, task_id: str, begins: Beginning) -> LeftBySteps:
+        try:
+            return LeftBySteps.model_validate(await self.values.get(tenant, task_id, Value(ref=begins.results)))
+        except ResultExpired as error:
+            problem = f"the results with which {task_id!r} begins at {begins.step!r} are no longer kept"
+            raise InvalidTask("task_id", problem, fix="choose a new task_id") from error
+
+    async def _kept(self, asker: Asker, source: str, left: LeftBySteps) -> LeftBySteps:
+        """Return what steps left with each large value kept for the task that begins behind them.
+
+        Raises:
+            InvalidTask: One is no longer kept.
+            StoreUnavailable: One can neither be had nor kept now.
+        """
+        inline = sum(inline_of(result.parts) for result in left.results.values())
+        limit = SMALL_INLINE_LIMIT if inline > CARRIED_INLINE else INLINE_LIMIT
+        results = {step: await self._result(asker, source, step, one, limit) for step, one in left.results.items()}
+        undo = [await self._compensation(asker, source, one) for one in left.compensations]
+        return left.changed(results=results, compensations=tuple(undo))
+
+    async def _result(self, asker: Asker, source: str, step: str, result: Result, limit: int) -> Result:
+        parts = {part: await self._moved(asker, source, step, value, limit) for part, value in result.parts.items()}
+        return result.changed(parts=parts)
+
+    async def _compensation(self, asker: Asker, source: str, one: Compensation) -> Compensation:
+        return one.changed(arguments=await self._moved(asker, source, one.path, one.arguments, INLINE_LIMIT))
+
+    async def _moved(self, asker: Asker, source: str, step: str, value: Value, limit: int) -> Value:
+        try:
+            plain = await self.values.get(asker.tenant, source, value)
+        except ResultExpired as error:
+            problem = f"what {step!r} left in {source!r} is no longer kept"
+            raise InvalidTask(FIELD, problem, fix=f"begin at {step!r}, or before it") from error
+        return await self._value(asker, plain, limit)
+
+    async def _value(self, asker: Asker, plain: JsonValue, limit: int) -> Value:
+        task_id = asker.task.task_id
+        return await self.values.keep(asker.tenant, task_id, plain, limit=limit, epoch=asker.epoch)
+
+
+def _place(plan: PinnedPlan, step: str) -> tuple[Skill, int]:
+    if plan.skill is None:
+        problem = "a model's turns have no steps that another run would take as well"
+        raise InvalidTask(FIELD, problem, fix="run the task again under its id: it goes on from its turns")
+    return plan.skill, place_of(plan.skill, step)
+
+
+def _binding(asker: Asker, plan: PinnedPlan, reference: TaskBinding) -> TaskBinding:
+    """Return what the task is bound to; without a date of its own, about the same day as what ran before."""
+    task = asker.task
+    day = asker.started_at.date() if reference.date else reference.day
+    return TaskBinding.of(task, plan.version, task.date or day)
+
+
+async def _bound(source: StepsSource) -> TaskBinding | None:
+    """Return what a task's id stands for, or its last run's if it is free."""
+    if source.known is not None and source.known.binding is not None:
+        return source.known.binding
+    for run in reversed(source.runs):
+        if (found := await _binding_of(run)) is not None:
+            return found
+    return None
+
+
+async def _binding_of(run: WorkflowExecution) -> TaskBinding | None:
+    return await run.memo_value(BINDING, None, type_hint=TaskBinding)
+
+
+def _same_fork(request: BeginRequest, task_id: str, binding: TaskBinding, mine: TaskBinding) -> Beginning:
+    """Return where a fork began that is asked for once more: what it copied stays as it was.
+
+    Raises:
+        InvalidTask: The id is that of another task, or of another fork.
+    """
+    if not binding.is_same(mine):
+        raise binding.refused(task_id, mine)
+    if mine.begins is None or (mine.begins.of, mine.begins.step) != (request.of, request.step):
+        raise InvalidTask("task_id", f"{task_id!r} is already used by another task", fix="choose a new task_id")
+    return mine.begins
+
+
+async def _require_kept(source: StepsSource) -> None:
+    """Refuse a task whose effects were undone.
+
+    Raises:
+        InvalidTask: They were.
+    """
+    undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in source.runs]
+    if any(undone) or (source.known is not None and source.known.compensated):
+        raise was_compensated(source.task_id)
+
+
+def _require_confirmed(request: BeginRequest, task_id: str, binding: TaskBinding, reference: TaskBinding) -> None:
+    if binding.digest == reference.digest:
+        return
+    code = digest("confirmed/1", reference.digest, binding.digest)[:12]
+    if request.confirmed not in (ANY, code):
+        differs = ", ".join(binding.differences(reference))
+        problem = f"{task_id!r} differs from what it was in {differs}"
+        fix = "look at it, and confirm it with --yes"
+        raise Unconfirmed("task_id", problem, fix=fix, confirmation=code)
+
+
+def _together(newer: LeftBySteps, older: LeftBySteps) -> LeftBySteps:
+    """Return what steps left, of each step what the newer one knows."""
+    return newer.changed(
+        results={**older.results, **newer.results},
+        kinds={**older.kinds, **newer.kinds},
+        copied=tuple(dict.fromkeys((*older.copied, *newer.copied))),
+    )
