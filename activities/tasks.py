@@ -12,6 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.beginnings import Asker, StepsSource, TaskBeginnings
 from activities.conversations import conversation_of_run, effects_behind
+from activities.outcomes import EndedTask, TaskOutcomes
 from activities.pinning import PinnedPlan, TaskPinner
 from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.steps.secrecy import require_secrets
@@ -29,7 +30,6 @@ from perdure.names import BINDING, COMPENSATED, TASK, Activity, Attribute, Workf
 from perdure.secrets.sources import SecretKeeper
 from perdure.stores.redis.bindings import OpenedTask, TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.redis.skill_trials import SkillTrials
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask
 from perdure.temporal.errors import of_call
@@ -68,7 +68,7 @@ class TaskActivities:
         key: Turns user ids into tenants.
         values: Where large inputs are kept.
         bindings: What task ids stand for, and which workflow runs a task.
-        trials: Know how tasks with each skill have ended.
+        outcomes: Count how tasks with each skill have ended.
         client: Knows which workflows run a task, or did.
         whole: Knows since when Redis, with its data about tasks, has lost nothing.
         erasures: Knows when a user was erased.
@@ -83,7 +83,7 @@ class TaskActivities:
     key: TenantKey
     values: Values
     bindings: TaskBindings
-    trials: SkillTrials
+    outcomes: TaskOutcomes
     client: Client
     whole: Wholeness
     erasures: RedisErasures
@@ -255,7 +255,9 @@ class TaskActivities:
         if call.trial is not None:
             with suppress(StoreUnavailable):
                 # What it may cost is one task that is not counted.
-                await self.trials.record(call.trial.version, call.tenant, call.task_id, succeeded=call.trial.succeeded)
+                trial = call.trial
+                task = EndedTask(tenant=call.tenant, task_id=call.task_id, run=trial.run, succeeded=trial.succeeded)
+                await self.outcomes.tried(task, trial.version)
         return Kept(answered=True, unknown=unknown)
 
     async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> OpenedTask | None:

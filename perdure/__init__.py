@@ -34,6 +34,7 @@ from perdure.errors import (
 )
 from perdure.events import Event
 from perdure.explanations import NotListed, RecallSummary, TaskExplanation
+from perdure.feedback import LateVerdict
 from perdure.filters import Omission
 from perdure.holds import Decided, Held, HoldOutcome
 from perdure.jobs import Decision, Fate, ItemReceipt, Receipt, SettledJob
@@ -131,6 +132,7 @@ __all__ = [
     "JobFailed",
     "Judgement",
     "Lane",
+    "LateVerdict",
     "LeftOut",
     "Limits",
     "MemberRequest",

@@ -62,6 +62,8 @@ class CrashPoint(StrEnum):
     """Two memories are merged; the caller does not know yet."""
     CREDIT_WRITTEN = "credit.written"
     """The trials are counted; what the task recalled still waits to be credited."""
+    FEEDBACK_KEPT = "feedback.kept"
+    """What a person says of a task that has ended is kept; it is not counted yet."""
     ERASE_RAISED = "erase.raised"
     """The user's epoch is raised in one more store."""
     ERASE_DROPPED = "erase.dropped"

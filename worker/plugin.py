@@ -15,6 +15,7 @@ from workflows.flush_accesses import FlushAccesses
 from workflows.forget_memory import ForgetMemory
 from workflows.hold_memory import HoldMemory
 from workflows.ingest_memory import IngestMemory
+from workflows.judge_task import JudgeTask
 from workflows.keep_claims import KeepClaims
 from workflows.promote_episodes import PromoteEpisodes
 from workflows.reconcile_memory import ReconcileMemory
@@ -38,6 +39,7 @@ WORKFLOWS: Sequence[type] = (
     SetMember,
     KeepClaims,
     CreditMemories,
+    JudgeTask,
     FlushAccesses,
     PromoteEpisodes,
     ConsolidateMemory,

@@ -302,20 +302,21 @@ class ResumableAgent(Steerable):
         prepared = self._running.state.prepared
         if prepared.skill is None or phase is Phase.CANCELLED:
             return None
-        return SkillTrial(version=prepared.version, succeeded=succeeded)
+        run = workflow.info().first_execution_run_id
+        return SkillTrial(version=prepared.version, run=run, succeeded=succeeded)
 
     async def _credit(self, *, succeeded: bool) -> None:
         """Leave it to a workflow of its own to credit what was recalled: no store delays or fails the result."""
         task, state = self._running.task, self._running.state
         if not (state.recalled and task.memory.remembers):
             return
-        tenant = state.prepared.tenant
+        tenant, run = state.prepared.tenant, workflow.info().first_execution_run_id
         # The one of a run that was reset may still wait for a store, and does the same.
         with suppress(WorkflowAlreadyStartedError):
             await workflow.start_child_workflow(
                 Workflow.CREDIT_MEMORIES,
-                CreditCall(tenant=tenant, task_id=task.task_id, task=task.workflow_id, succeeded=succeeded),
-                id=f"credit-{workflow.info().first_execution_run_id}",
+                CreditCall(tenant=tenant, task_id=task.task_id, task=task.workflow_id, run=run, succeeded=succeeded),
+                id=f"credit-{run}",
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                 search_attributes=tenant_attributes(tenant),
                 task_timeout=TASK_TIMEOUT,

@@ -11,6 +11,7 @@ from perdure.agent.steps.task_calls import CreditCall, KeepCall, Kept
 from perdure.asking import PersonAnswer, PersonQuestion
 from perdure.changes import Actor
 from perdure.erasures import ErasureReceipt
+from perdure.feedback import LateFeedbackCall, LateVerdict
 from perdure.holds import Decided, Hold
 from perdure.jobs import Batch, Receipt, WritePlan
 from perdure.memberships import Enrolment, MemberRequest
@@ -45,6 +46,7 @@ from workflows.flush_accesses import FlushAccesses
 from workflows.forget_memory import ForgetMemory, ForgetRun
 from workflows.hold_memory import HoldMemory
 from workflows.ingest_memory import IngestMemory
+from workflows.judge_task import JudgeTask
 from workflows.keep_claims import KeepClaims
 from workflows.plan_runner import PlanRunner
 from workflows.promote_episodes import PromoteEpisodes
@@ -289,6 +291,16 @@ class LateCredit(CreditMemories):
         return await super().run(call)
 
 
+@workflow.defn(name="JudgeTask", sandboxed=False)
+class LateJudgement(JudgeTask):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, call: LateFeedbackCall | None = None) -> LateVerdict:
+        await workflow.sleep(1)
+        return await super().run(call)
+
+
 @workflow.defn(name="PromoteEpisodes", sandboxed=False)
 class LatePromotion(PromoteEpisodes):
     """A timer before anything else."""
@@ -336,6 +348,7 @@ CHANGED = (
     LateRemember,
     LateKeeping,
     LateCredit,
+    LateJudgement,
     LatePromotion,
     LateConsolidation,
 )

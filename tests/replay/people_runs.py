@@ -8,8 +8,10 @@ from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer, PauseRequest
 from perdure.asking import ASKED, PersonQuestion
+from perdure.feedback import LateFeedbackCall
 from perdure.names import ANSWER, PAUSE, QUESTIONS, RESUME
 from perdure.questions import AnswerSpec, AnswerType
+from perdure.steering import TaskFeedback
 from perdure.tasks import Phase
 from perdure.webhooks import Notice
 from tests.replay.recorder import Recorder
@@ -96,6 +98,12 @@ async def _tasks(here: Recorder, user: str) -> None:
     await sent_update(halted, RESUME, PauseRequest(by=ADA))
     assert (await halted.result())["done"] == 2
     await here.keep("agent_halted", halted)
+    run = str(halted.first_execution_run_id)
+    word = LateFeedbackCall(workflow_id=halted.id, run=run, feedback=TaskFeedback(passed=False, by=ADA))
+    judging = await here.start("JudgeTask", word)
+    assert (await judging.result())["succeeded"] is False
+    await here.keep("judge_task", judging)
+    await here.keep_failed("judge_refused", await here.start("JudgeTask", word.changed(run="another")))
 
 
 async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHandle[Any, Any]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,9 +13,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
 
 from activities.jobs import ApplyCall, IngestActivities
-from activities.pinning import TaskPinner
 from activities.tasks import TaskActivities
-from perdure.agent.steps.values import Values
 from perdure.jobs import Applied
 from perdure.settings import Addresses, Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
@@ -164,22 +163,9 @@ async def recorder(
     async with open_services(settings, addresses) as services:
         await services.belongs()
         await services.prepare()
-        tasks = TaskActivities(
-            TaskPinner(services.skills, services.agents, services.models, services.toolbox, services.trials),
-            services.tenant_key,
-            Values(services.outputs),
-            services.bindings,
-            services.trials,
-            client,
-            services.whole,
-            services.erasures,
-            services.secrets,
-            services.servers,
-            heartbeat=settings.heartbeat_timeout,
-            model_timeout=settings.model_timeout,
-            continue_after=ROLLED_AFTER,
-        )
         ours = activities(services, client, settings)
+        [own] = {id(one): one for one in map(_owner, ours) if isinstance(one, TaskActivities)}.values()
+        tasks = replace(own, continue_after=ROLLED_AFTER)
         [ingest] = {id(one): one for one in map(_owner, ours) if isinstance(one, IngestActivities)}.values()
         gated = [gate.before(ingest), *(one for one in ours if one != ingest.apply)]
         rolled = [

@@ -17,6 +17,7 @@ from activities.foreign import ForeignActivities
 from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
+from activities.judging import JudgingActivities
 from activities.memory import MemoryActivities
 from activities.notifying import NotifyingActivities
 from activities.promotion import PromotionActivities
@@ -53,6 +54,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             HoldingActivities,
             NotifyingActivities,
             CreditingActivities,
+            JudgingActivities,
             CorrectingActivities,
             PromptActivities,
             ValueActivities,

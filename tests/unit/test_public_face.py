@@ -59,6 +59,7 @@ EXPORTED = {
     "JobFailed",
     "Judgement",
     "Lane",
+    "LateVerdict",
     "LeftOut",
     "Limits",
     "MemberRequest",

@@ -1,4 +1,4 @@
-"""Commands that steer a running task: pause, resume, message, redirect, feedback."""
+"""Commands that steer a running task: pause, resume, message, redirect; and feedback, also once it has ended."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -93,13 +93,21 @@ async def feedback(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Record whether a running task, or a step of it, did what it should: it counts in the task's evaluation."""
+    """Record whether a task, or a step of it, did what it should.
+
+    While the task runs, it counts in its evaluation. After its end it counts instead of how the task ended: in the
+    success rate of its skill's version, and in the trials of the memories that it recalled. The last word wins.
+    """
     workflow_id = workflow_id_of(task)
     asked = {"passed": verdict is FeedbackVerdict.PASSED, "step": step, "text": because}
     given = validated(TaskFeedback, asked, "", InvalidTask)
-    await gateway(Settings()).feedback(workflow_id, given, by=person(by))
+    found = await gateway(Settings()).feedback(workflow_id, given, by=person(by))
     if as_json:
-        show_json({"judged": workflow_id})
+        counted = found.model_dump(mode="json", include={"succeeded", "credited", "feedback"}) if found else {}
+        show_json({"judged": workflow_id, **counted})
+    elif found is not None:
+        how = "a success" if found.succeeded else "a failure"
+        say(f"{workflow_id} counts as {how} from now on, also for the memories that it recalled ({found.credited})")
     else:
         say(f"noted for the evaluation of {workflow_id}")
 

@@ -1,14 +1,23 @@
-"""Requests that steer a running task: pausing it, having it go on, telling its model something."""
+"""Requests that steer a running task, and people's feedback on it, also once it has ended."""
 
+from contextlib import suppress
 from uuid import uuid4
+
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidTask
-from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME
+from perdure.feedback import LateFeedbackCall, LateVerdict
+from perdure.identity import digest
+from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME, Workflow
 from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
+from perdure.temporal.attributes import TASK_TIMEOUT, TENANT, tenant_attributes
 from worker.gateway.base import call
 from worker.gateway.tasks import TaskCalls, require_person, sent_update
+from worker.lookup import task_of
+from worker.waiting import ANSWER_WITHIN, waiting
 
 
 class SteeringCalls(TaskCalls):
@@ -73,20 +82,59 @@ class SteeringCalls(TaskCalls):
         await self._steer(workflow_id, REDIRECT, redirection, by)
 
     @call
-    async def feedback(self, workflow_id: str, feedback: TaskFeedback, *, by: Actor) -> None:
-        """Say whether a running task, or a step of it, did what it should: it counts in the task's evaluation.
+    async def feedback(self, workflow_id: str, feedback: TaskFeedback, *, by: Actor) -> LateVerdict | None:
+        """Say whether a task, or a step of it, did what it should.
+
+        Of an open task it counts in its evaluation. Once the task has ended, it counts instead of how it ended: for its
+        version of the skill, and for the memories that it recalled.
 
         Args:
             workflow_id: The task.
             feedback: What a person says.
             by: The person.
 
+        Returns:
+            How the task counts from now on; None: it is open.
+
         Raises:
             InvalidInput: The actor is not a person.
-            InvalidTask: There is no such task, or it has ended.
+            InvalidTask: There is no such task, or it is just ending, or takes no more feedback.
         """
         require_person(by)
-        await self._steer(workflow_id, FEEDBACK, feedback, by)
+        given = feedback.changed(id=feedback.id or uuid4().hex)
+        if await self.is_running(workflow_id, by=by):
+            try:
+                await self._steer(workflow_id, FEEDBACK, given, by)
+            except InvalidTask:
+                if await self.is_running(workflow_id, by=by):
+                    raise
+            else:
+                return None
+        return await self._judge(workflow_id, given, by)
+
+    async def _judge(self, workflow_id: str, feedback: TaskFeedback, by: Actor) -> LateVerdict:
+        """Have a worker take what a person says of a task that has ended."""
+        given = validated(TaskFeedback, feedback.model_dump() | {"by": by.model_dump()}, "", InvalidTask)
+        client = await self.client()
+        found = await task_of(client, workflow_id)
+        sent = LateFeedbackCall(workflow_id=workflow_id, run=found.raw_info.first_run_id, feedback=given)
+        identifier = f"feedback-{digest('feedback/1', workflow_id, sent.run, given.id)[:24]}"
+        tenant = found.typed_search_attributes.get(TENANT)
+        await self.served()
+        afterwards = f"it is taken once one answers: {identifier} stays in Temporal"
+        async with waiting(self._notify, "take the feedback", afterwards=afterwards, within=ANSWER_WITHIN):
+            with suppress(WorkflowAlreadyStartedError):
+                await client.start_workflow(
+                    Workflow.JUDGE_TASK,
+                    sent,
+                    id=identifier,
+                    task_queue=self._settings.task_queue,
+                    task_timeout=TASK_TIMEOUT,
+                    id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                    static_summary="A person's word on a task that has ended",
+                    search_attributes=tenant_attributes(tenant) if tenant else None,
+                )
+            return await client.get_workflow_handle(identifier, result_type=LateVerdict).result()
 
     async def _steer(self, workflow_id: str, update: str, request: SteeringRequest, by: Actor) -> None:
         given = request.model_dump() | {"by": by.model_dump(), "id": request.id or uuid4().hex}

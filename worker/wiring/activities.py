@@ -17,8 +17,10 @@ from activities.foreign import ForeignActivities
 from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
+from activities.judging import JudgingActivities
 from activities.memory import MemoryActivities
 from activities.notifying import Notifier, NotifyingActivities, Webhook
+from activities.outcomes import TaskOutcomes
 from activities.pinning import TaskPinner
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
@@ -39,6 +41,7 @@ from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.places import Places
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sweeps import SweepTurn
@@ -73,13 +76,20 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     )
     changed = ChangedTenants(services.redis)
     recalls = TaskRecalls(services.redis, services.bindings.ttl)
+    outcomes = TaskOutcomes(
+        updater=services.updater,
+        recalls=recalls,
+        members=services.members,
+        trials=services.trials,
+        feedback=RedisFeedback(services.redis, services.bindings.ttl),
+    )
     others = (
         TaskActivities(
             TaskPinner(services.skills, services.agents, services.models, services.toolbox, services.trials),
             services.tenant_key,
             values,
             services.bindings,
-            services.trials,
+            outcomes,
             client,
             services.whole,
             services.erasures,
@@ -93,7 +103,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         ForeignActivities(foreign, client, services.session, services.toolbox),
         ValueActivities(values, services.session),
         RecallStepActivities(runner, services.recall, services.members, recalls),
-        CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
+        CreditingActivities(outcomes=outcomes),
+        JudgingActivities(
+            client=client,
+            outcomes=outcomes,
+            audit=services.audit,
+            leases=services.leases,
+            erasures=services.erasures,
+        ),
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner, services.models),
         PromptActivities(services.models, runner, services.session),

@@ -155,6 +155,16 @@ def recalled(tenant: str, task_id: str) -> str:
     return _of(tenant, f"task:{task_name(task_id)}:recalled")
 
 
+def credited(tenant: str, task_id: str) -> str:
+    """Return the key of the memories that a task has recalled and that are credited with its end: a set of ids."""
+    return _of(tenant, f"task:{task_name(task_id)}:credited")
+
+
+def judged(tenant: str, task_id: str) -> str:
+    """Return the key of what people said of a task after it had ended: a hash by the ids of what they said."""
+    return _of(tenant, f"task:{task_name(task_id)}:judged")
+
+
 def output(tenant: str, kind: str, reference: str) -> str:
     """Return the key of a large value: a task's ``output``, or the ``result`` of a recall that waits to be fetched."""
     return _of(tenant, f"{kind}:{reference}")

@@ -1,4 +1,4 @@
-"""Which memories a task has recalled, until they are credited with how it ended. Credits nothing itself."""
+"""Which memories a task has recalled, and which of them are credited with how it ended. Credits nothing itself."""
 
 import datetime
 from collections.abc import Sequence
@@ -23,6 +23,23 @@ end
 """
 )
 
+# A user who was erased meanwhile has nothing left to be moved.
+_MOVE = (
+    INDEXED
+    + """
+local moved = 0
+for place = 2, #ARGV do moved = moved + redis.call('SMOVE', KEYS[1], KEYS[2], ARGV[place]) end
+if moved > 0 then
+  redis.call('SADD', KEYS[3], KEYS[2])
+  for place = 2, 3 do
+    redis.call('PEXPIRE', KEYS[place], ARGV[1])
+    indexed(KEYS[4], KEYS[place], tonumber(ARGV[1]))
+  end
+end
+return moved
+"""
+)
+
 
 class TaskRecalls:
     """The memories that each task has recalled, as a set: recalling one again changes nothing.
@@ -36,6 +53,7 @@ class TaskRecalls:
         self._redis = redis
         self._ttl = int(ttl.total_seconds() * 1000)
         self._note = Script(redis, _NOTE)
+        self._move = Script(redis, _MOVE)
 
     async def add(
         self, tenant: str, task_id: str, ids: Sequence[str], *, of: str | None = None, epoch: int | None = None
@@ -62,22 +80,32 @@ class TaskRecalls:
                 known(epoch),
             )
 
-    async def of(self, tenant: str, task_id: str) -> dict[str | None, list[str]]:
-        """Return the memories that a task has recalled and that are not credited yet, by whose they are.
+    async def of(self, tenant: str, task_id: str, *, credited: bool = False) -> dict[str | None, list[str]]:
+        """Return the memories that a task has recalled, by whose they are.
+
+        Args:
+            tenant: Whose task it is.
+            task_id: The task.
+            credited: Whether to return those too that are credited already.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
+        lines = {*await ask(self._redis, "SMEMBERS", keys.recalled(tenant, task_id))}
+        if credited:
+            lines |= {*await ask(self._redis, "SMEMBERS", keys.credited(tenant, task_id))}
         found: dict[str | None, list[str]] = {}
-        for line in sorted(await ask(self._redis, "SMEMBERS", keys.recalled(tenant, task_id))):
+        for line in sorted(lines):
             of, _, identifier = line.partition(" ")
             found.setdefault(of or None, []).append(identifier)
         return found
 
     async def credited(self, tenant: str, task_id: str, ids: Sequence[str], *, of: str | None) -> None:
-        """Remove memories that are credited.
+        """Note that memories are credited: a person's later word on the task is credited to them too.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
-        await ask(self._redis, "SREM", keys.recalled(tenant, task_id), *(f"{of or ''} {one}" for one in ids))
+        _, kept = keys.task(tenant, task_id)
+        places = [keys.recalled(tenant, task_id), keys.credited(tenant, task_id), kept, keys.index(tenant)]
+        await self._move(places, self._ttl, *(f"{of or ''} {one}" for one in ids))

@@ -26,17 +26,20 @@ from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, R
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import Erasure
 from perdure.errors import TenantErased, UnknownOwner
+from perdure.feedback import LateFeedback
 from perdure.jobs import Fate, Receipt
 from perdure.losses import Store
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.names import Attribute, Workflow
 from perdure.requests import EraseRequest
+from perdure.steering import GivenFeedback
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
 from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.connection import ask
+from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.recalls import TaskRecalls
@@ -205,6 +208,9 @@ LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {
     "a holder": lambda services, tenant, epoch: services.bindings.open(tenant, "t", "me", epoch=epoch),
     "a task": lambda services, tenant, epoch: services.bindings.keep(tenant, "t", epoch=epoch),
     "a recall": lambda services, tenant, epoch: TaskRecalls(services.redis, HOUR).add(tenant, "t", ["m"], epoch=epoch),
+    "feedback": lambda services, tenant, epoch: RedisFeedback(services.redis, HOUR).add(
+        tenant, "t", LateFeedback(id="f", run="r", given=judged()), epoch=epoch
+    ),
 }
 """What is stored for a task."""
 
@@ -215,6 +221,10 @@ def effect(tenant: str, epoch: int) -> OnceEffect:
 
 def episode() -> Episode:
     return Episode(id="e", kind=EpisodeKind.TURN, text=SECRET, importance=0.5, at=datetime.now(UTC))
+
+
+def judged() -> GivenFeedback:
+    return GivenFeedback(passed=False, text=SECRET, by=TESTER, at=datetime.now(UTC))
 
 
 @pytest.mark.parametrize("what", LATE)

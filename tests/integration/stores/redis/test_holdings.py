@@ -15,7 +15,9 @@ from perdure.changes import Actor, ActorKind, Deletion
 from perdure.consents import Consent
 from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
+from perdure.feedback import LateFeedback
 from perdure.memberships import Membership
+from perdure.steering import GivenFeedback
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
@@ -30,6 +32,7 @@ from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.members import RedisMembers
@@ -56,6 +59,10 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     )
     await claims.claim(claimed, "o", 5)
     await TaskRecalls(redis, HOUR).add(tenant, "a task", ["mem_1"])
+    await TaskRecalls(redis, HOUR).add(tenant, "a task", ["mem_0"])
+    await TaskRecalls(redis, HOUR).credited(tenant, "a task", ["mem_0"], of=None)
+    given = GivenFeedback(passed=True, by=Actor(kind=ActorKind.PERSON, id="ada"), at=NOW)
+    await RedisFeedback(redis, HOUR).add(tenant, "a task", LateFeedback(id="f", run="r", given=given))
     await Accesses(redis).add(tenant, ["mem_1"], NOW)
     await Accesses(redis).take(tenant, "an operation")
     await Accesses(redis).add(tenant, ["mem_2"], NOW)
