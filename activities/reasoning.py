@@ -196,7 +196,7 @@ class ReasoningActivities:
             arguments, output = [
                 await self._values.get(call.tenant, call.task_id, value) for value in (wanted.arguments, gave.output)
             ]
-            made = Made(told_name(wanted.tool), arguments, output, gave.problem)
+            made = Made(told_name(wanted.tool), arguments, output, gave.problem, gave.lessons)
             calls.append(made)
         heard = [one.text for one in turn.heard]
         return Read(text=await self._text(call, turn.text), calls=calls, told=turn.told, heard=heard)

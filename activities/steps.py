@@ -117,7 +117,7 @@ class StepActivities:
             await self._session.failed(call, attempt, f"{problem}: {problem.text}")
             raise ApplicationError(
                 str(problem),
-                *details(problem.text[:500]),
+                *details(problem.text[:500], problem.kind),
                 type=type(problem).__name__,
                 non_retryable=beats().failures >= attempts,
                 next_retry_delay=pause(),

@@ -38,6 +38,7 @@ from perdure.feedback import LateVerdict
 from perdure.filters import Omission
 from perdure.holds import Decided, Held, HoldOutcome
 from perdure.jobs import Decision, Fate, ItemReceipt, Receipt, SettledJob
+from perdure.lessons import LessonRequest, LessonSet
 from perdure.limits import CallLimit
 from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.memory.recall.query import FoundBy, LeftOut, RecalledItem, RecallResult, Trigger
@@ -70,7 +71,15 @@ from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
 from perdure.secrets.annotation import Secret
 from perdure.secrets.sources import SecretSource
-from perdure.steering import Intervention, InterventionKind, PauseRequest, Redirection, TaskFeedback, TaskMessage
+from perdure.steering import (
+    GivenFeedback,
+    Intervention,
+    InterventionKind,
+    PauseRequest,
+    Redirection,
+    TaskFeedback,
+    TaskMessage,
+)
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
@@ -118,6 +127,7 @@ __all__ = [
     "ForgetRequest",
     "ForgetResult",
     "FoundBy",
+    "GivenFeedback",
     "Ground",
     "HandleItem",
     "Held",
@@ -134,6 +144,8 @@ __all__ = [
     "Lane",
     "LateVerdict",
     "LeftOut",
+    "LessonRequest",
+    "LessonSet",
     "Limits",
     "MemberRequest",
     "Membership",

@@ -157,10 +157,11 @@ class ToolFailed(PerdureError):
 
     code = "PRD112"
     retryable = True
+    kind: str = ""
     text: str = ""
 
     def __init__(self, tool: str, kind: str, text: str = "") -> None:
-        self.text = text
+        self.kind, self.text = kind, text
         super().__init__(f"tool {tool!r} raised {kind}")
 
 

@@ -166,6 +166,11 @@ def owner_tenant_id(key: bytes, owner: str) -> str:
         raise InvalidInput("of", message.removeprefix("Value error, ")) from None
 
 
+def installation_tenant_id(key: bytes) -> str:
+    """Return the tenant of what counts for all users of an installation, which no user or owner can produce."""
+    return _tenant(key, "installation/1", "lessons")
+
+
 def _tenant(key: bytes, tag: str, name: str) -> str:
     return f"t_{hmac.new(key, canonical_json([tag, name]), hashlib.sha256).hexdigest()[:40]}"
 

@@ -103,6 +103,8 @@ class FailedAttempt(Passed):
     began: Instant
     arguments: Annotated[str, Field(max_length=ARGUMENTS_LIMIT)] = ""
     """As JSON, shortened; empty where it failed before they were known."""
+    cause: Annotated[str, Field(max_length=200)] = ""
+    """The class of the exception that the tool itself raised; empty: it raised none."""
     deadline: Instant | None = None
     """Until when its call could act. None: it made none, or it returned, or work goes on in threads."""
 

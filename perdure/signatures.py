@@ -25,6 +25,8 @@ class ToolCall(Model):
     attempt: int
     deadline: Instant
     """When the call is cut off."""
+    lessons: tuple[str, ...] = ()
+    """What earlier tasks learned about the failure after which a person had this step tried again."""
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:

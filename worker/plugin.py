@@ -22,6 +22,7 @@ from workflows.reconcile_memory import ReconcileMemory
 from workflows.redate_memory import RedateMemory
 from workflows.requests import RecallMemory, RememberItems, SetConsent, SetMember, UpdateMemory
 from workflows.resumable_agent import ResumableAgent
+from workflows.set_lesson import SetLesson
 from workflows.undo_forgetting import UndoForgetting
 
 WORKFLOWS: Sequence[type] = (
@@ -40,6 +41,7 @@ WORKFLOWS: Sequence[type] = (
     KeepClaims,
     CreditMemories,
     JudgeTask,
+    SetLesson,
     FlushAccesses,
     PromoteEpisodes,
     ConsolidateMemory,

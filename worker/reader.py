@@ -131,7 +131,21 @@ class Reader:
             everything: Also what was replaced or forgotten, and records and turns.
             by: Who reads.
         """
-        tenant = await self.tenant(user_id, of)
+        return await self._listed(await self.tenant(user_id, of), everything=everything, by=by)
+
+    async def common(self, *, by: Actor) -> list[Entry]:
+        """Return what is remembered of the installation, for all its users, the newest first."""
+        return await self._listed(self._reading.tenant_key.tenant_of_installation, everything=False, by=by)
+
+    async def common_history(self, identifier: str, *, by: Actor) -> list[Version]:
+        """Return the versions of an entry of the installation that are kept, oldest first.
+
+        Raises:
+            InvalidInput: There is no such entry.
+        """
+        return await self._history(self._reading.tenant_key.tenant_of_installation, identifier, by=by)
+
+    async def _listed(self, tenant: str, *, everything: bool, by: Actor) -> list[Entry]:
         _, stored = await self._whole(tenant)
         found = [
             entry
@@ -147,7 +161,9 @@ class Reader:
         Raises:
             InvalidInput: There is no such entry of the user or owner.
         """
-        tenant = await self.tenant(user_id, of)
+        return await self._history(await self.tenant(user_id, of), identifier, by=by)
+
+    async def _history(self, tenant: str, identifier: str, *, by: Actor) -> list[Version]:
         lines, stored = await self._whole(tenant)
         if identifier not in stored:
             raise unknown("id", identifier)

@@ -101,6 +101,22 @@ def problem_of(error: FailureError) -> str:
     return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_LONGEST]
 
 
+def cause_named(error: FailureError) -> str:
+    """Return the class of the error with which an activity failed in the end: a tool's own, where it raised one."""
+    cause, attempt = cause_of(error), last_attempt(error)
+    if attempt is not None and attempt.cause:
+        return attempt.cause
+    return (cause.type if isinstance(cause, ApplicationError) else None) or type(cause).__name__
+
+
+def text_of(error: FailureError) -> str:
+    """Return what a tool itself said of its failure; the message of any other."""
+    cause = cause_of(error)
+    if not isinstance(cause, ApplicationError):
+        return problem_of(error)
+    return next((detail for detail in cause.details[:1] if isinstance(detail, str) and detail), cause.message)
+
+
 def last_attempt(error: FailureError) -> FailedAttempt | None:
     """Return what is known of the last attempt of a failed activity; None if it was cut off and could not report."""
     cause = cause_of(error)

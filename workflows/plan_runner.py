@@ -23,6 +23,7 @@ from workflows import options
 from workflows.doubting import doubt
 from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
 from workflows.foreign import ForeignCalls
+from workflows.lessons import Lessons
 from workflows.pausing import Pauses
 from workflows.running_task import RunningTask
 
@@ -51,6 +52,7 @@ class PlanRunner:
         self._rolls = rolls
         self._history = History(running.state.prepared.continue_after)
         self._foreign = ForeignCalls(running, self._history)
+        self._lessons = Lessons(running, self._history)
         self._pauses = Pauses(running, plan, self._history)
         self._quick = QuickSteps()
         self._under_way = 0
@@ -134,15 +136,18 @@ class PlanRunner:
         except FailureError as error:
             if is_cancelled_exception(error):
                 raise
+            await self._lessons.met(action, error)
             self._running.update(action.branch, path="")
             problem, attempt = problem_of(error), last_attempt(error)
             self._running.state = self._plan.failed(self._running.state, action.branch, problem, attempt)
+            self._lessons.failed(action.path)
             return
         match outcome:
             case Ended(problem=problem) if problem and outcome.compensation:
                 self._running.update(action.branch, path="")
                 self._running.state = self._plan.failed(self._running.state, action.branch, problem, None)
             case Ended():
+                self._lessons.ended(action, outcome)
                 state = self._running.state.branch(action.branch, path="", resumed=None, delivered=None).telling(
                     action.path, outcome
                 )
@@ -276,6 +281,7 @@ class PlanRunner:
         waited = self._running.state.branches[branch]
         if waited.of_plan:
             await self.announce(asked, answer)
+            self._lessons.answered(waited.path, answer)
         self._running.update(branch, path="", question=None, resume=None)
         if waited.of_plan:
             self._running.state = self._plan.answered(self._running.state, branch, answer)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -96,7 +97,8 @@ class TurnCalls:
                 }
                 if shape.effect.is_once:
                     of["binding"] = self._prepared.binding
-                return Action(branch=path, path=path, activity=tool, call=StepCall.model_validate(of), tool=shape)
+                call = StepCall.model_validate(of)
+                return Action(branch=path, path=path, activity=tool, call=call, tool=shape, heeds_lessons=True)
 
     def _skill(self, path: str, wanted: WantedCall, state: TaskState, now: Instant) -> Action:
         """Return a call of a skill, which is a task of its own."""
@@ -115,7 +117,8 @@ class TurnCalls:
             "earlier": state.earlier,
         }
         call = ForeignCall.model_validate(of)
-        return Action(branch=path, path=path, activity=Activity.BEGIN_CALL, call=call, summary=f"{path}: {skill}")
+        how: dict[str, Any] = {"summary": f"{path}: {skill}", "heeds_lessons": True}
+        return Action(branch=path, path=path, activity=Activity.BEGIN_CALL, call=call, **how)
 
     def checked(self, turn: ModelTurn, before: Conversation) -> ModelTurn:
         """Return a turn with a reason on each of its calls that is not made.

@@ -117,11 +117,12 @@ class GoalPlan:
         """Return the state after a failure: a call's is reported to the model, a turn's fails the task."""
         if branch == MAIN:
             return state.changed(failure=f"turn {_conversation(state).begun + 1}: {problem}")
-        returned, conversation = Returned(problem=problem), _conversation(state)
+        lessons = state.branches[branch].lessons
+        returned, conversation = Returned(problem=problem, lessons=lessons), _conversation(state)
         last = conversation.last
         if last is not None and self._calls.may_have_acted(last.calls[place_of(branch)], problem):
             told = f"{problem}; its effect may have happened: find out, and do not repeat it"
-            returned = Returned(problem=told)
+            returned = returned.changed(problem=told)
             uncertain = (*conversation.uncertain, last.calls[place_of(branch)].digest)
             state = _positioned(state, conversation.changed(uncertain=uncertain))
         return _returned(state, branch, returned).counted(StepStatus.FAILED)
@@ -267,7 +268,11 @@ def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
     conversation = _conversation(state)
     [*before, turn] = conversation.turns
     place = place_of(branch)
-    size = turn.size + min(RESULT_SHOWN, len(returned.problem) + length_of(returned.output))
+    size = (
+        turn.size
+        + min(RESULT_SHOWN, len(returned.problem) + length_of(returned.output))
+        + sum(map(len, returned.lessons))
+    )
     turn = turn.ended(place, returned).changed(size=size)
     state = _positioned(state, conversation.changed(turns=(*before, turn)))
     return state.changed(branches={name: one for name, one in state.branches.items() if name != branch})

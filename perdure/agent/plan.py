@@ -60,6 +60,8 @@ class Action:
     """Whether a language model answers it, which is slow; it does not count as a step."""
     critical: bool = False
     """Whether what it remembers must be searchable before the branch goes on."""
+    heeds_lessons: bool = False
+    """Whether somebody decides what to do if it fails, and is told what earlier tasks learned about the failure."""
     hands_over: bool = False
     """Whether what it remembers is submitted at once, as no later run of the task passes here again."""
 

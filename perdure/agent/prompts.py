@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from perdure.agent.turns import Notes
 from perdure.agent.working_memory import shortened
+from perdure.lessons import shown_lessons
 from perdure.models.language.conversation import Instruction, Message, Reply, ToolOutput, ToolUse
 
 _RULES = """\
@@ -30,6 +31,8 @@ class Made(NamedTuple):
     arguments: JsonValue
     output: JsonValue
     problem: str
+    lessons: Sequence[str] = ()
+    """What earlier tasks learned about its failure."""
 
 
 class Read(NamedTuple):
@@ -99,6 +102,7 @@ def _turn(one: Read, number: int, shown: int) -> list[Message]:
     found: list[Message] = [Reply(text=shortened(one.text, shown), calls=calls)] if one.text or calls else []
     for call, made in zip(calls, one.calls, strict=True):
         told = f"It failed: {made.problem}" if made.problem else shortened(_text(made.output), shown)
+        told = "\n".join(filter(None, [told, shown_lessons(made.lessons)]))
         found.append(ToolOutput(id=call.id, text=told))
     if one.told:
         found.append(Instruction(text=one.told))

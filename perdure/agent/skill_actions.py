@@ -48,6 +48,7 @@ from perdure.skills.steps import (
     ToolStep,
     WaitStep,
 )
+from perdure.skills.templates import OnFailure
 from perdure.tasks import StepStatus
 
 CARRIED_INLINE = 400_000
@@ -110,7 +111,8 @@ class SkillActions:
                 how = {"activity": Activity.REMEMBER_STEP, "call": call, "critical": critical}
             case _:
                 how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
-        return Action(branch=branch, path=at.path, **how)
+        heeds = on_failure_of(at) is OnFailure.ASK
+        return Action(branch=branch, path=at.path, heeds_lessons=heeds, **how)
 
     def _calling(self, state: TaskState, branch: str, step: ToolStep, of: dict[str, Any]) -> dict[str, Any]:
         """Return the action that calls a tool."""
@@ -118,6 +120,7 @@ class SkillActions:
         shape = prepared.tools[step.tool]
         of |= {"resumed": here.resumed, "timeout": shape.timeout, "acting": acting_of(self._task, prepared, state)}
         of["earlier"] = state.earlier or (state.started_at if here.again else None)
+        of["lessons"] = here.lessons
         if shape.effect.is_once:
             of["binding"] = prepared.binding
         call = StepCall.model_validate(of)
@@ -205,3 +208,14 @@ def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[st
     call = ExpandCall.model_validate({**of, "for_each": elements, "when": block.when})
     how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{path}: its list", "is_step": False}
     return Action(branch=branch, path=path, call=call, **how)
+
+
+def on_failure_of(at: Here) -> OnFailure:
+    """Return what a failure of a step means; what a skill does not give back is a failure in that skill."""
+    match at.step:
+        case SkillStep() if at.leaves:
+            return OnFailure.FAIL
+        case ToolStep() | PromptStep() | RememberStep() | SkillStep() | ForeignStep() as step:
+            return step.on_failure
+        case _:
+            return OnFailure.FAIL

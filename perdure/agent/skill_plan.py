@@ -7,12 +7,13 @@ from perdure.agent.cursor import MAIN, Cursor, counts, inside, leaves
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.route import Here, Route
-from perdure.agent.skill_actions import SkillActions
+from perdure.agent.skill_actions import SkillActions, on_failure_of
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.agent.taking_over import TakenOver, begun
 from perdure.identity import idempotency_key
+from perdure.lessons import shown_lessons
 from perdure.model import Instant
 from perdure.questions import (
     AfterFailure,
@@ -24,11 +25,7 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.foreign import ForeignStep
 from perdure.skills.steps import (
-    PromptStep,
-    RememberStep,
-    SkillStep,
     ToolStep,
 )
 from perdure.skills.templates import OnFailure
@@ -102,7 +99,7 @@ class SkillPlan:
         failed = self._here(cursors, branch)
         if self._route.is_given_up(cursors, branch):
             return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
-        match _on_failure(failed):
+        match on_failure_of(failed):
             case OnFailure.ASK:
                 return state.branch(branch, problem=problem, failed=attempt)
             case OnFailure.CONTINUE:
@@ -144,7 +141,7 @@ class SkillPlan:
     def _after(self, state: TaskState, branch: str, result: Result) -> TaskState:
         cursors, status = self._cursors(state), result.status
         at = self._here(cursors, branch)
-        state = state.branch(branch, resumed=None, again=False, problem="", failed=None)
+        state = state.branch(branch, resumed=None, again=False, problem="", failed=None, lessons=())
         if not self._route.is_given_up(cursors, branch):
             state = state.positioned(self._route.ended(cursors, branch, result))
             return state.counted(status) if counts(at.step) else state
@@ -162,18 +159,8 @@ class SkillPlan:
                 arguments = failed.arguments or about.arguments
                 about = about.changed(arguments=arguments, attempted_at=failed.began, deadline=failed.deadline)
         text, takes = f"{at.path} failed: {branch.problem}", choice_of(AfterFailure)
+        text = "\n".join(filter(None, [text, shown_lessons(branch.lessons)]))
         return Question(id=at.path, kind=QuestionKind.FAILURE, text=text, about=about, answer=takes)
-
-
-def _on_failure(at: Here) -> OnFailure:
-    """Return what a failure of a step means; what a skill does not give back is a failure in that skill."""
-    match at.step:
-        case SkillStep() if at.leaves:
-            return OnFailure.FAIL
-        case ToolStep() | PromptStep() | RememberStep() | SkillStep() | ForeignStep() as step:
-            return step.on_failure
-        case _:
-            return OnFailure.FAIL
 
 
 def _dropping(branch: str, path: str) -> Action:

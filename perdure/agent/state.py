@@ -15,6 +15,7 @@ from perdure.events import EventBox, TakenEvent
 from perdure.explanations import NotListed, RecallSummary, TaskMemory
 from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt
+from perdure.lessons import MetFailure
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
 from perdure.skills.header import is_empty
@@ -87,6 +88,8 @@ class Branch(Passed):
     """Why its last action failed, while the plan decides what to do about it."""
     failed: FailedAttempt | None = None
     """The last failed attempt at it, if known."""
+    lessons: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """What earlier tasks learned about its last failure."""
     again: bool = False
     """Whether its action failed before, and a person has it tried again."""
 
@@ -129,6 +132,10 @@ class TaskState(Passed):
     """The steps that were undone."""
     uncompensated: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
     """The steps that could not be undone, each with the reason."""
+    failures: tuple[MetFailure, ...] = Field(default=(), exclude_if=is_empty)
+    """Failures that may still be resolved, and teach something then."""
+    lessons: int = Field(default=0, exclude_if=is_empty)
+    """Lessons that it has written."""
     uncertain: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
     """The steps of which no claim tells, and nobody knows, whether their effects happened."""
 

@@ -10,6 +10,7 @@ from perdure.agent.offered import OfferedSkill
 from perdure.agent.steps.calls import StepContext, Value
 from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent
+from perdure.skills.header import is_empty
 from perdure.steering import GivenConstraint, Heard
 
 RESULT_SHOWN = 8_000
@@ -35,6 +36,8 @@ class Returned(Passed):
     output: Value = Value()
     problem: str = ""
     """Why it failed; empty: it did not."""
+    lessons: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """What earlier tasks learned about such a failure; shown to the model."""
 
 
 class ModelTurn(Passed):

@@ -46,6 +46,8 @@ class Agent(Passed):
     judge: OptionalJudge = None
     """What a language model finds out about ``output``; part of the task's evaluation as well. One that names no model
     is the agent's own."""
+    lessons: bool = Field(default=True, exclude_if=bool)
+    """Whether its tasks write down what they learn from failures, and recall what earlier ones learned."""
     turns: Annotated[int, Field(ge=1, le=10_000)] = 100
     """How many turns of the model one task may take."""
     tokens: Annotated[int, Field(ge=1)] = 1_000_000

@@ -77,6 +77,8 @@ class SkillHeader(Passed):
     requires: Requirements | None = Field(default=None, exclude_if=is_none)
     checks: Annotated[tuple[SafetyCheck, ...], Field(max_length=MOST_CHECKS)] = Field(default=(), exclude_if=is_empty)
     """What must hold of the inputs; where one does not, the task is refused before its first step."""
+    lessons: bool = Field(default=True, exclude_if=bool)
+    """Whether its tasks write down what they learn from failures, and recall what earlier ones learned."""
     examples: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = Field(default=(), exclude_if=is_empty)
     changelog: Annotated[tuple[SkillChange, ...], Field(max_length=MOST_CHANGES)] = Field(
         default=(), exclude_if=is_empty

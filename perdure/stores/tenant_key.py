@@ -4,7 +4,7 @@ import secrets
 from pathlib import Path
 
 from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch, TenantKeyMissing
-from perdure.identity import derived_key, digest, owner_tenant_id, tenant_id
+from perdure.identity import derived_key, digest, installation_tenant_id, owner_tenant_id, tenant_id
 from perdure.stores.disk import create_once
 
 KEY_BYTES = 32
@@ -71,6 +71,11 @@ class TenantKey:
     def tenant_of_owner(self, owner: str) -> str:
         """Return the tenant of a team or an agent."""
         return owner_tenant_id(self._secret, owner)
+
+    @property
+    def tenant_of_installation(self) -> str:
+        """The tenant of the lessons that count for all users."""
+        return installation_tenant_id(self._secret)
 
     def require(self, fingerprint: str) -> None:
         """Check that this is the key that some stored data was written under.

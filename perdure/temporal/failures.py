@@ -43,10 +43,11 @@ def pause(*, refused: bool = False) -> timedelta:
     return timedelta(seconds=min(longest, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
-def details(text: str = "") -> tuple[str, str]:
+def details(text: str = "", cause: str = "") -> tuple[str, str]:
     """Return the details of a failure: what a person may read besides its message, and what is known of the attempt."""
     said, began = beats(), activity.info().started_time
-    return text, FailedAttempt(began=began, arguments=said.arguments, deadline=said.deadline).model_dump_json()
+    attempt = FailedAttempt(began=began, arguments=said.arguments, cause=cause[:200], deadline=said.deadline)
+    return text, attempt.model_dump_json()
 
 
 class ActivityInterceptor(Interceptor):

@@ -14,6 +14,7 @@ from perdure.erasures import ErasureReceipt
 from perdure.feedback import LateFeedbackCall, LateVerdict
 from perdure.holds import Decided, Hold
 from perdure.jobs import Batch, Receipt, WritePlan
+from perdure.lessons import LessonRequest, LessonSet
 from perdure.memberships import Enrolment, MemberRequest
 from perdure.memory.forgetting.forgetter import Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
@@ -54,6 +55,7 @@ from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
 from workflows.redate_memory import RedateMemory, RedateRun
 from workflows.requests import RecallMemory, RememberItems, SetConsent, SetMember, UpdateMemory
 from workflows.resumable_agent import ResumableAgent
+from workflows.set_lesson import SetLesson
 from workflows.undo_forgetting import UndoForgetting, UndoRun
 
 
@@ -301,6 +303,16 @@ class LateJudgement(JudgeTask):
         return await super().run(call)
 
 
+@workflow.defn(name="SetLesson", sandboxed=False)
+class LateLesson(SetLesson):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, request: LessonRequest | None = None) -> LessonSet:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
 @workflow.defn(name="PromoteEpisodes", sandboxed=False)
 class LatePromotion(PromoteEpisodes):
     """A timer before anything else."""
@@ -349,6 +361,7 @@ CHANGED = (
     LateKeeping,
     LateCredit,
     LateJudgement,
+    LateLesson,
     LatePromotion,
     LateConsolidation,
 )

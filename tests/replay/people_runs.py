@@ -8,7 +8,9 @@ from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer, PauseRequest
 from perdure.asking import ASKED, PersonQuestion
+from perdure.entries import Memory
 from perdure.feedback import LateFeedbackCall
+from perdure.lessons import LESSON, LessonRequest
 from perdure.names import ANSWER, PAUSE, QUESTIONS, RESUME
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.steering import TaskFeedback
@@ -103,7 +105,20 @@ async def _tasks(here: Recorder, user: str) -> None:
     judging = await here.start("JudgeTask", word)
     assert (await judging.result())["succeeded"] is False
     await here.keep("judge_task", judging)
+    [lesson] = await _lessons(here, user, undoing)
+    promoting = await here.start("SetLesson", LessonRequest(id=lesson, user_id=user, by=ADA))
+    await promoting.result()
+    await here.keep("set_lesson", promoting)
+    await here.keep_failed("lesson_refused", await here.start("SetLesson", LessonRequest(id="mem_0", by=ADA)))
     await here.keep_failed("judge_refused", await here.start("JudgeTask", word.changed(run="another")))
+
+
+async def _lessons(here: Recorder, user: str, failed: WorkflowHandle[Any, Any]) -> list[str]:
+    """Return the ids of what a task has learned, once that is searchable."""
+    for job in (await failed.query("memory"))["jobs"]:
+        await here.client.get_workflow_handle(job).result()
+    found = await here.services.longterm.everything(here.services.tenant_key.tenant_of(user), kinds=("memory",))
+    return [one.id for one in found.values() if isinstance(one, Memory) and LESSON in one.tags]
 
 
 async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHandle[Any, Any]:

@@ -127,6 +127,7 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "PromoteEpisodes": {"completed", "failed"},
         "CreditMemories": {"completed", "failed"},
         "JudgeTask": {"completed", "failed"},
+        "SetLesson": {"completed", "failed"},
         "AskPerson": {"completed", "failed", "canceled"},
         "DeliverNotice": {"completed", "failed"},
     }

@@ -160,6 +160,21 @@ async def flaky(ledger: str, fails: int) -> int:
     return tries
 
 
+@tool(effect="read", timeout=5.0)
+async def tells(ledger: str, call: ToolCall) -> list[str]:
+    """Fail once, then return the lessons that came with the call."""
+    append_line(ledger, "try")
+    if len(lines_in(ledger)) == 1:
+        raise KeyError("no")
+    return list(call.lessons)
+
+
+@tool(effect="read")
+async def raises(text: str) -> str:
+    """Fail with a text."""
+    raise ValueError(text)
+
+
 @tool(effect="read")
 async def garbles() -> str:
     """Fail with the name of a file that is not UTF-8."""

@@ -45,7 +45,7 @@ from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
-from worker.cli.app import AGENTS, AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
+from worker.cli.app import AGENTS, AUDIT, COMMANDS, LESSONS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -76,6 +76,7 @@ def test_a_command_is_one_that_there_is(line: str) -> None:
         "memories": MEMORIES,
         "members": MEMBERS,
         "audit": AUDIT,
+        "lessons": LESSONS,
         "agents": AGENTS,
         "tools": TOOLS,
         "policies": POLICIES,

@@ -18,6 +18,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.judging import JudgingActivities
+from activities.lessons import LessonActivities
 from activities.memory import MemoryActivities
 from activities.notifying import NotifyingActivities
 from activities.promotion import PromotionActivities
@@ -55,6 +56,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             NotifyingActivities,
             CreditingActivities,
             JudgingActivities,
+            LessonActivities,
             CorrectingActivities,
             PromptActivities,
             ValueActivities,

@@ -41,6 +41,7 @@ COMMANDS = {
     "observe": "worker.cli.observe:observe",
     "forget": "worker.cli.memory:forget",
     "memories": "worker.cli.app:memories",
+    "lessons": "worker.cli.app:lessons",
     "erase": "worker.cli.erase:erase",
     "audit": "worker.cli.app:audit",
     "skills": "worker.cli.app:skills",
@@ -83,6 +84,13 @@ MEMBERS = {
     "list": "worker.cli.members:list_",
 }
 """The commands of ``perdure memories members``."""
+
+LESSONS = {
+    "list": "worker.cli.lessons:list_",
+    "promote": "worker.cli.lessons:promote",
+    "withdraw": "worker.cli.lessons:withdraw",
+}
+"""The commands of ``perdure lessons``."""
 
 AUDIT = {
     "verify": "worker.cli.audit:verify",
@@ -176,6 +184,10 @@ class _Memories(_Inner):
 
 class _Members(_Inner):
     table = MEMBERS
+
+
+class _Lessons(_Inner):
+    table = LESSONS
 
 
 class _Audit(_Inner):
@@ -272,6 +284,12 @@ members = _group(
     _Members,
     "Who belongs to a team or an agent, whose memory its members share. Anyone who can run this is an administrator: "
     "nobody's membership is checked.",
+)
+lessons = _group(
+    "lessons",
+    _Lessons,
+    "What tasks have learned from failures: list it, promote it to everybody, withdraw it. Anyone who can run this is "
+    "an administrator.",
 )
 audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
 skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")

@@ -223,11 +223,14 @@ async def answer(
     question: Annotated[str, typer.Argument(help="The question's id, as 'status' shows it.")],
     value: Annotated[str, typer.Argument(help="The answer.")],
     *,
+    because: Annotated[
+        str, typer.Option(help="Why, or what was done about a failure: the lesson of the failure has it.")
+    ] = "",
     by: Annotated[str, typer.Option(help="Who answers, for the audit.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Answer a question that a task waits for."""
-    given = validated(Answer, {"question_id": question, "value": value}, "")
+    given = validated(Answer, {"question_id": question, "value": value, "note": because}, "")
     await gateway(Settings()).answer(workflow_id_of(task), given, by=person(by))
     if as_json:
         show_json({"answered": question})

@@ -8,6 +8,7 @@ from worker.gateway.base import call
 from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
 from worker.gateway.inbox import InboxCalls
+from worker.gateway.lessons import LessonCalls
 from worker.gateway.scheduling import SchedulingCalls
 from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "TaskHandle"]
 
 
-class Gateway(ExplainingCalls, HoldingCalls, InboxCalls, SteeringCalls, SchedulingCalls, SkillCalls, AuditingCalls):
+class Gateway(
+    ExplainingCalls,
+    HoldingCalls,
+    InboxCalls,
+    LessonCalls,
+    SteeringCalls,
+    SchedulingCalls,
+    SkillCalls,
+    AuditingCalls,
+):
     """One installation, as its callers see it.
 
     Args:

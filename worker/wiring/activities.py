@@ -18,6 +18,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.judging import JudgingActivities
+from activities.lessons import LessonActivities
 from activities.memory import MemoryActivities
 from activities.notifying import Notifier, NotifyingActivities, Webhook
 from activities.outcomes import TaskOutcomes
@@ -104,6 +105,16 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         ValueActivities(values, services.session),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(outcomes=outcomes),
+        LessonActivities(
+            recall=services.recall,
+            recalls=recalls,
+            longterm=services.longterm,
+            submitter=submitter,
+            updater=services.updater,
+            audit=services.audit,
+            erasures=services.erasures,
+            key=services.tenant_key,
+        ),
         JudgingActivities(
             client=client,
             outcomes=outcomes,

@@ -13,6 +13,7 @@ from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
+from perdure.skills.header import is_empty
 from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import MemoryMode, StepStatus
@@ -136,6 +137,8 @@ class StepCall(StepContext):
     """What the first claim binds the task's id to; for once tools."""
     tried: int = 0
     """How often it was tried as a quick step, before the activity that has this input."""
+    lessons: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """What earlier tasks learned about the failure after which a person had it tried again."""
     failed: int = 0
     """In how many of these its tool failed by itself."""
     earlier: Instant | None = None

@@ -157,6 +157,7 @@ class StepRunner(StepEvaluator):
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
+            lessons=call.lessons,
             deadline=datetime.datetime.now(datetime.UTC)
             + datetime.timedelta(seconds=times["cut"] if attempt.cut is None else min(attempt.cut, times["cut"])),
         )

@@ -1,0 +1,97 @@
+"""``perdure lessons``: what tasks have learned from failures. Anyone who can run it is an administrator."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from perdure.documents import validated
+from perdure.entries import Memory, headline_of
+from perdure.errors import InvalidInput
+from perdure.lessons import LessonRequest
+from perdure.settings import Settings
+from worker.cli.reach import gateway, person
+from worker.cli.tasks import AsJson
+from worker.terminal.output import counted, out, say, show_json
+
+Id = Annotated[str, typer.Argument(help="The lesson's id, as 'lessons list' shows it.")]
+
+
+async def list_(
+    *,
+    user: Annotated[
+        str, typer.Option("--user", help="Whose lessons; without it those of the installation.", show_default=False)
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what a user's tasks have learned from failures; without a user, what counts for everybody."""
+    async with gateway(Settings()) as installation:
+        found = await installation.lessons(user or None, by=person())
+    if as_json:
+        show_json([one.model_dump(mode="json") for one in found])
+        return
+    for one in found:
+        out.print(f"{one.id}  seen {counted(one.seen, 'time')}, last {one.last_seen:%Y-%m-%d %H:%M:%S}", markup=False)
+        out.print(f"    {headline_of(one.text)}", markup=False)
+    say(counted(len(found), "lesson"))
+
+
+async def promote(
+    identifier: Id,
+    *,
+    user: Annotated[str, typer.Option("--user", help="Whose lesson it is.", show_default=False)],
+    text: Annotated[str, typer.Option(help="What it says to everybody, instead of what it says to the user.")] = "",
+    by: Annotated[str, typer.Option(help="Who promotes it; your account's name if left out.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask: the text has been read.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Have a lesson of one user count for everybody. Its text is shown first: it may name what others must not see."""
+    async with gateway(Settings()) as installation:
+        lesson = _one(await installation.lessons(user, by=person(by)), identifier)
+        told = text or headline_of(lesson.text)
+        _confirm(told, yes=yes)
+        asked = {"id": identifier, "user_id": user, "text": told}
+        done = await installation.set_lesson(validated(LessonRequest, asked, ""), by=person(by))
+        [item] = (await installation.receipt(done.job, by=person(by))).items
+    if as_json:
+        show_json({"promoted": item.id, "fate": item.fate, "reason": item.reason})
+    else:
+        say(f"{item.fate.value}: {item.id} {item.reason}".rstrip())
+
+
+async def withdraw(
+    identifier: Id,
+    *,
+    by: Annotated[str, typer.Option(help="Who withdraws it; your account's name if left out.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Have a lesson of the installation no longer count for everybody. The user's own stays."""
+    request = validated(LessonRequest, {"id": identifier}, "")
+    await gateway(Settings()).set_lesson(request, by=person(by))
+    if as_json:
+        show_json({"withdrawn": identifier})
+    else:
+        say(f"withdrawn: {identifier}")
+
+
+def _one(lessons: list[Memory], identifier: str) -> Memory:
+    found = next((one for one in lessons if one.id == identifier), None)
+    if found is None:
+        fix = "perdure lessons list --user USER shows the ids"
+        raise InvalidInput("id", f"this user has no lesson {identifier!r}", fix=fix)
+    return found
+
+
+def _confirm(told: str, *, yes: bool) -> None:
+    """Show a text, and go on once a person has agreed to it.
+
+    Raises:
+        InvalidInput: Nobody can be asked, or does not agree.
+    """
+    say(f"to everybody: {told}")
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInput("yes", "is missing, and nobody can be asked here", fix="read the text, and add --yes")
+    if not typer.confirm("Promote it?", err=True):
+        raise InvalidInput("yes", "was not said: nothing is promoted")

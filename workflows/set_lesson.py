@@ -1,0 +1,24 @@
+"""A person promotes a lesson of a user to the installation, or withdraws one from it."""
+
+from temporalio import workflow
+
+from activities.lessons import LessonActivities
+from perdure.lessons import LessonRequest, LessonSet
+from perdure.names import Workflow
+from perdure.temporal.attributes import TENANT
+from workflows import options
+from workflows.failures import asked
+
+
+@workflow.defn(name=Workflow.SET_LESSON, sandboxed=False)
+class SetLesson:
+    """Sets one lesson. One that is promoted belongs to the user whose lesson it is: an erasure deletes the request."""
+
+    @workflow.run
+    async def run(self, request: LessonRequest | None = None) -> LessonSet:
+        """Have a worker do it, however long a store is away."""
+        request = asked(request, "give a LessonRequest")
+        request = request.changed(asked_at=workflow.info().workflow_start_time)
+        done = await options.change(LessonActivities.set, request, "Promote a lesson, or withdraw one")
+        workflow.upsert_search_attributes([TENANT.value_set(done.tenant)])
+        return done
