@@ -7,6 +7,7 @@ from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExec
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.outcomes import EndedTask, TaskOutcomes
+from perdure.bindings import TaskBinding
 from perdure.changes import ActorKind
 from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
@@ -17,7 +18,7 @@ from perdure.names import BINDING, TASK, Activity, Workflow
 from perdure.steering import GivenFeedback, require_named
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
-from perdure.tasks import TaskBinding, TaskResult
+from perdure.tasks import TaskResult
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import of_call
 

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from demo.workers import start_mortal
 from perdure import AgentTask
@@ -30,7 +31,7 @@ async def test_a_manifest_of_a_thousand_steps_survives_kills(servers: Servers, t
 
     async with deployment(servers, tmp_path, serving=False) as here:
         one = Bench(client=here.client, queue=here.queue, folder=tmp_path)
-        inputs = {"folder": str(folder), "manifest": str(manifest)}
+        inputs: dict[str, JsonValue] = {"folder": str(folder), "manifest": str(manifest)}
         handle = await one.start(AgentTask(task_id="manifest", user_id=tenant, skill="file-manifest", inputs=inputs))
         log = here.settings.home / "worker.log"
         for kill in range(KILLS):

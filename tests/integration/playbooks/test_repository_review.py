@@ -10,8 +10,8 @@ from tests.conftest import Servers
 from tests.support.goals import agents_on, goal
 from tests.support.turn_server import Asked, Call, Says
 
-PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
-REVIEWER = (PLAYBOOKS / "agents" / "reviewer.yaml").read_text(encoding="utf-8")
+REVIEW = Path(__file__).parents[3] / "playbooks" / "repository_review"
+REVIEWER = (REVIEW / "agents" / "reviewer.yaml").read_text(encoding="utf-8")
 AGENT = REVIEWER.replace("name: reviewer", "name: worker") + "model: openai:test\n"
 
 
@@ -52,7 +52,7 @@ def script(asked: Asked) -> Says:
 async def test_it_finds_reads_proposes_and_reports_and_runs_what_its_policy_lets_it(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, repository: Path
 ) -> None:
-    installed = {"tools": ("playbooks.repository_review.tools",), "policies": (PLAYBOOKS / "policies",)}
+    installed = {"tools": ("playbooks.repository_review.tools",), "policies": (REVIEW / "policies",)}
     async with agents_on(servers, tmp_path, httpserver)(script, AGENT, settings=installed) as (one, server):
         handle = await one.start(goal("Review the repository"))
         result = await handle.result()

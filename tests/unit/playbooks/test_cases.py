@@ -30,6 +30,6 @@ async def test_the_skills_of_the_playbooks_end_as_their_cases_say(name: str) -> 
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() - set(OF_SKILLS)))
 def test_the_policies_of_the_playbooks_decide_as_their_cases_say(name: str) -> None:
-    policy = read_policy((FOLDER / "policies" / name).read_text(encoding="utf-8"))
+    policy = read_policy((FOLDER / "repository_review" / "policies" / name).read_text(encoding="utf-8"))
     for case in read_policy_cases(CASES[name], name):
         assert case.differences(tried(PolicySet(policies=(policy,)), case)) == [], case.name

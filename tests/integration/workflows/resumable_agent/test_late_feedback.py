@@ -11,6 +11,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from perdure import Actor, ActorKind, AgentTask, TaskFeedback
 from perdure.agent.steps.task_calls import CreditCall, KeepCall, SkillTrial
+from perdure.bindings import TaskBinding
 from perdure.entries import Memory
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.feedback import LateVerdict
@@ -18,7 +19,6 @@ from perdure.memory.writing.checking import read_batch
 from perdure.names import BINDING
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.recalls import TaskRecalls
-from perdure.tasks import TaskBinding
 from perdure.trials import Trials
 from tests.conftest import Servers
 from tests.support.harness import Bench
