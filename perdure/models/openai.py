@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+import httpx2
 import openai
 
 from perdure.errors import StoreUnavailable
@@ -46,7 +47,8 @@ def translated_errors() -> Generator[None]:
             kind = ModelKeyRefused if error.status_code in _REFUSE_KEY else ModelRefused
             raise kind("openai", f"{type(error).__name__}, HTTP {error.status_code}") from error
         raise StoreUnavailable("openai", type(error).__name__) from error
-    except openai.OpenAIError as error:
+    # The client leaves those of an answer that comes in pieces as they are.
+    except (openai.OpenAIError, httpx2.HTTPError) as error:
         raise StoreUnavailable("openai", type(error).__name__) from error
 
 

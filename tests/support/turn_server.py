@@ -6,7 +6,7 @@ What it says is decided by a function of what it is asked, so that a turn that i
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,10 @@ class Says:
     calls: tuple[Call, ...] = ()
     declines: bool = False
     is_cut: bool = False
+    before: Callable[[int], None] = lambda _: None
+    """Called before each piece of a turn that is asked for in pieces, with its number."""
+    breaks_off: bool = False
+    """Whether the pieces end before the turn does."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class TurnServer:
 
     def __init__(self, server: HTTPServer, script: Script) -> None:
         self._script = script
+        self.streams = True
+        """Whether it gives a turn in pieces where it is asked to."""
         self._lock = threading.Lock()
         self.asked: list[Asked] = []
         server.expect_request("/v1/responses").respond_with_handler(self._response)
@@ -118,26 +124,28 @@ class TurnServer:
                     "status": "completed",
                 }
             )
-        return _json(
-            {
-                "id": "r",
-                "object": "response",
-                "created_at": 1,
-                "model": data["model"],
-                "status": "incomplete" if found.is_cut else "completed",
-                "parallel_tool_calls": True,
-                "tool_choice": "auto",
-                "tools": [],
-                "output": output,
-                "usage": {
-                    "input_tokens": len(request.data) // 4,
-                    "output_tokens": 10,
-                    "total_tokens": len(request.data) // 4 + 10,
-                    "input_tokens_details": {"cached_tokens": 0},
-                    "output_tokens_details": {"reasoning_tokens": 0},
-                },
-            }
-        )
+        whole: dict[str, Any] = {
+            "id": "r",
+            "object": "response",
+            "created_at": 1,
+            "model": data["model"],
+            "status": "incomplete" if found.is_cut else "completed",
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+            "output": output,
+            "usage": {
+                "input_tokens": len(request.data) // 4,
+                "output_tokens": 10,
+                "total_tokens": len(request.data) // 4 + 10,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens_details": {"reasoning_tokens": 0},
+            },
+        }
+        if not (self.streams and data.get("stream")):
+            return _json(whole)
+        deltas = ({"type": "response.output_text.delta", "delta": piece} for piece in _pieces(found))
+        return _events(deltas, [] if found.breaks_off else [{"type": f"response.{whole['status']}", "response": whole}])
 
     def _completion(self, request: Request) -> Response:
         data = json.loads(request.data)
@@ -171,20 +179,25 @@ class TurnServer:
         message |= {"tool_calls": calls} if calls else {}
         message |= {"refusal": "no"} if found.declines else {}
         reason = "length" if found.is_cut else "tool_calls" if calls else "stop"
-        return _json(
-            {
-                "id": "c",
-                "object": "chat.completion",
-                "created": 1,
-                "model": data["model"],
-                "choices": [{"index": 0, "finish_reason": reason, "message": message}],
-                "usage": {
-                    "prompt_tokens": len(request.data) // 4,
-                    "completion_tokens": 10,
-                    "total_tokens": len(request.data) // 4 + 10,
-                },
-            }
-        )
+        whole: dict[str, Any] = {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "model": data["model"],
+            "choices": [{"index": 0, "finish_reason": reason, "message": message}],
+            "usage": {
+                "prompt_tokens": len(request.data) // 4,
+                "completion_tokens": 10,
+                "total_tokens": len(request.data) // 4 + 10,
+            },
+        }
+        if not (self.streams and data.get("stream")):
+            return _json(whole)
+        deltas = (_chunk(data["model"], {"content": piece}) for piece in _pieces(found))
+        calling = {name: value for name, value in message.items() if name == "refusal"}
+        calling |= {"tool_calls": [{"index": place, **call} for place, call in enumerate(calls)]} if calls else {}
+        last = _chunk(data["model"], calling, reason) | {"usage": whole["usage"]}
+        return _events(deltas, [] if found.breaks_off else [last])
 
 
 def _refused(names: Iterable[str], ids: Iterable[str]) -> Response | None:
@@ -201,6 +214,27 @@ def _arguments(call: Call) -> str:
 
 def _failed(fault: Fails) -> Response:
     return Response(fault.body, status=fault.status, headers=dict(fault.headers), content_type="application/json")
+
+
+def _pieces(turn: Says) -> Iterator[str]:
+    """Yield a turn's text word by word."""
+    for number, word in enumerate(re.findall(r"\S+\s*", turn.text)):
+        turn.before(number)
+        yield word
+
+
+def _chunk(model: str, delta: Mapping[str, Any], reason: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": model, "choices": [choice]}
+
+
+def _events(*parts: Iterable[Mapping[str, Any]]) -> Response:
+    def lines() -> Iterator[str]:
+        for part in parts:
+            for event in part:
+                yield f"data: {json.dumps(event)}\n\n"
+
+    return Response(lines(), content_type="text/event-stream")
 
 
 def _json(value: object) -> Response:

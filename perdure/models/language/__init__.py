@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -36,13 +36,21 @@ class LanguageModel(Protocol):
         """
         ...
 
-    async def reply(self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Replied:
+    async def reply(
+        self,
+        instructions: str,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        said: Callable[[str], None] | None = None,
+    ) -> Replied:
         """Return the model's next turn in a conversation.
 
         Args:
             instructions: What it is, and what to do.
             messages: What was said and done so far, oldest first.
             tools: What it may call.
+            said: Called with each piece of its text as it comes; by a model that gives its text at once, never.
 
         Raises:
             ContextExceeded: The conversation is longer than the model can read.

@@ -1,6 +1,7 @@
 """Language models of OpenAI or a compatible server. Never retries; the caller does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 import openai
@@ -10,6 +11,7 @@ from perdure.models.errors import ReplyUnusable
 from perdure.models.language import Api
 from perdure.models.language.conversation import Instruction, Message, Replied, Reply, ToolOutput, ToolSpec
 from perdure.models.language.replies import read_completion, read_response
+from perdure.models.language.streaming import CompletionPieces, Lines, Pieces, ResponsePieces, data_of
 from perdure.models.openai import translated_errors
 
 M = TypeVar("M", bound=BaseModel)
@@ -66,37 +68,77 @@ class OpenAILanguageModel:
         message = answer.choices[0].message
         return None if message.refusal else form.model_validate_json(message.content or "")
 
-    async def reply(self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Replied:
+    async def reply(
+        self,
+        instructions: str,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        said: Callable[[str], None] | None = None,
+    ) -> Replied:
         """Return the model's next turn; see ``LanguageModel``."""
         with translated_errors():
             if self._api == "responses":
-                return await self._next_response(instructions, messages, tools)
-            return await self._next_completion(instructions, messages, tools)
+                return await self._next_response(instructions, messages, tools, said)
+            return await self._next_completion(instructions, messages, tools, said)
 
     async def _next_response(
-        self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
+        self,
+        instructions: str,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        said: Callable[[str], None] | None,
     ) -> Replied:
         described: Any = [{"type": "function", "strict": False, **tool.model_dump()} for tool in tools]
-        said: Any = [item for message in messages for item in _items(message)]
+        given: Any = [item for message in messages for item in _items(message)]
         # What was said stays here: it is not to be kept at the provider, where no erasure reaches it.
-        answer = await self._client.responses.with_raw_response.create(
-            model=self._model, instructions=instructions, input=said, tools=described, store=False
-        )
-        return read_response(answer.http_response.text)
+        asked: Any = {
+            "model": self._model,
+            "instructions": instructions,
+            "input": given,
+            "tools": described,
+            "store": False,
+        }
+        if said is None:
+            create: Any = self._client.responses.with_raw_response.create
+            return read_response((await create(**asked)).http_response.text)
+        opened = self._client.responses.with_streaming_response.create(**asked, stream=True)
+        return read_response(await _streamed(opened, ResponsePieces(), said))
 
     async def _next_completion(
-        self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
+        self,
+        instructions: str,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        said: Callable[[str], None] | None,
     ) -> Replied:
         described: Any = [{"type": "function", "function": tool.model_dump()} for tool in tools]
-        said: Any = [{"role": "system", "content": instructions}, *map(_message, messages)]
-        answer = await self._client.chat.completions.with_raw_response.create(
-            model=self._model, messages=said, tools=described or openai.omit
+        given: Any = [{"role": "system", "content": instructions}, *map(_message, messages)]
+        asked: Any = {"model": self._model, "messages": given, "tools": described or openai.omit}
+        if said is None:
+            create: Any = self._client.chat.completions.with_raw_response.create
+            return read_completion((await create(**asked)).http_response.text)
+        opened = self._client.chat.completions.with_streaming_response.create(
+            **asked, stream=True, stream_options={"include_usage": True}
         )
-        return read_completion(answer.http_response.text)
+        return read_completion(await _streamed(opened, CompletionPieces(), said))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+async def _streamed(opened: AbstractAsyncContextManager[Any], pieces: Pieces, said: Callable[[str], None]) -> str:
+    """Return the body of an answer that comes in pieces, or of one that a server gives at once all the same."""
+    async with opened as answer:
+        if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+            return await answer.text()
+        lines = Lines()
+        async for chunk in answer.iter_bytes():
+            for data in filter(None, map(data_of, lines.take(chunk))):
+                if text := pieces.take(data):
+                    said(text)
+    return pieces.body()
 
 
 def _items(message: Message) -> Iterator[dict[str, Any]]:
