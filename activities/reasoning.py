@@ -1,6 +1,6 @@
 """A model's turn, and the summary of turns that it no longer sees, as activities."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -9,9 +9,10 @@ from temporalio import activity
 
 from activities.conversations import effects_behind
 from activities.episodes import SessionWriter
+from activities.streaming import streamed
 from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
-from perdure.agent.steps.happened import heard
+from perdure.agent.steps.happened import heard, said
 from perdure.agent.steps.values import Values
 from perdure.agent.tool_specs import MemoryTool, parsed_arguments, specs, told_name, whole
 from perdure.agent.turns import (
@@ -25,14 +26,16 @@ from perdure.agent.turns import (
     WantedCall,
 )
 from perdure.agent.working_memory import LONGEST_NOTE
+from perdure.chats import ReplyPlace
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import InvalidInput, InvalidTask, WorkerUnavailable
 from perdure.identity import content_digest
 from perdure.models.errors import ContextExceeded
-from perdure.models.language import LanguageModels
-from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
+from perdure.models.language import LanguageModel, LanguageModels
+from perdure.models.language.conversation import Instruction, Message, Replied, ToolSpec, ToolUse, Usage
 from perdure.names import Activity
 from perdure.stores.redis.bindings import TaskBindings
+from perdure.stores.redis.tokens import TokenStreams
 from perdure.tasks import StepStatus
 from perdure.toolbox import Toolbox
 
@@ -59,16 +62,25 @@ class ReasoningActivities:
         values: Where large values are kept.
         session: Records the turns that they no longer see.
         bindings: Know what a task has done.
+        streams: What their replies are read along from.
     """
 
     def __init__(
-        self, models: LanguageModels, toolbox: Toolbox, values: Values, session: SessionWriter, bindings: TaskBindings
+        self,
+        models: LanguageModels,
+        toolbox: Toolbox,
+        values: Values,
+        session: SessionWriter,
+        *,
+        bindings: TaskBindings,
+        streams: TokenStreams,
     ) -> None:
         self._models = models
         self._toolbox = toolbox
         self._values = values
         self._session = session
         self._bindings = bindings
+        self._streams = streams
 
     @activity.defn(name=Activity.REASON)
     async def reason(self, call: ReasonCall) -> Ended:
@@ -83,19 +95,20 @@ class ReasoningActivities:
         with had_elsewhere():
             model = self._models.get(call.agent.model)
             tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.offered, call.memory)
-        said = call.conversation
+        conversation = call.conversation
         if call.earlier is not None:
             await self._require_newest(call)
+        recalled = conversation.recalled or Value(inline="")
         remembered, summary, goal = [
-            await self._text(call, value) for value in (said.recalled or Value(inline=""), said.summary, call.goal)
+            await self._text(call, value) for value in (recalled, conversation.summary, call.goal)
         ]
-        turns = [await self._read(call, turn) for turn in said.turns]
-        constraints = [one.text for one in said.constraints]
+        turns = [await self._read(call, turn) for turn in conversation.turns]
+        constraints = [one.text for one in conversation.constraints]
         await self._record(call)
         asked = messages(
             goal,
             remembered,
-            said.notes,
+            conversation.notes,
             summary,
             turns,
             day=call.date,
@@ -103,7 +116,7 @@ class ReasoningActivities:
             constraints=constraints,
         )
         try:
-            replied = await model.reply(instructions(call.agent.instructions), asked, tools)
+            replied = await self._replied(call, model, asked, tools)
         except ContextExceeded:
             return _ended("reasoned", Reasoned(kind=CallKind.EXCEEDED))
         outcome = Reasoned(read=replied.usage.read, written=replied.usage.written)
@@ -145,6 +158,28 @@ class ReasoningActivities:
         summary = summary or extract(before, texts, call.limit)
         kept = await self._keep(call, summary)
         return _ended("compressed", Compressed(summary=kept, size=len(summary), read=used.read, written=used.written))
+
+    async def _replied(
+        self, call: ReasonCall, model: LanguageModel, asked: Sequence[Message], tools: Sequence[ToolSpec]
+    ) -> Replied:
+        """Have a model reply; in a conversation, whoever is there reads along."""
+        message = call.conversation.message
+        told = instructions(call.agent.instructions, converses=bool(message))
+        if not message:
+            return await model.reply(told, asked, tools)
+        place, turn = ReplyPlace(tenant=call.tenant, task_id=call.task_id, message=message), call.conversation.begun + 1
+        pieces = 0
+
+        def take(piece: str) -> None:
+            nonlocal pieces
+            pieces += 1
+            say(whole(piece))
+
+        async with streamed(self._streams, place, turn, epoch=call.epoch) as say:
+            replied = await model.reply(told, asked, tools, said=take)
+            if not pieces and replied.reply.text:
+                say(whole(replied.reply.text))
+        return replied
 
     async def _require_newest(self, call: ReasonCall) -> None:
         """Refuse a turn if the task has acted in a later one: asked again, the model would act a second time.
@@ -206,7 +241,8 @@ class ReasoningActivities:
         last = call.conversation.last
         if last is not None and call.memory.remembers:
             run = str(activity.info().workflow_id)
-            found = [heard(one, run) for one in last.heard]
+            episode = said if call.conversation.message else heard
+            found = [episode(one, run) for one in last.heard]
             await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
 
     async def _text(self, call: ReasonCall | CompressCall, value: Value) -> str:

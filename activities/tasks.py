@@ -115,7 +115,7 @@ class TaskActivities:
         (found, since), values = await together(opened, together(*kept))
         bound = found.binding if found else None
         binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
-        looks_back = bool(task.goal) or request.begin is not None
+        looks_back = not task.skill or request.begin is not None
         every = await self._earlier(tenant, task.task_id, None if looks_back else since)
         runs = [run for run in every if since is None or run.start_time < since]
         undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in runs]
@@ -138,7 +138,7 @@ class TaskActivities:
                 raise binding.refused(task.task_id, bound)
             position = (
                 await self._earlier_turns(tenant, task.task_id, every, binding)
-                if task.goal
+                if not task.skill
                 else await self._beginnings.position(tenant, task.task_id, binding.begins, plan)
             )
         return PreparedTask(

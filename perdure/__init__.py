@@ -6,7 +6,9 @@ A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` 
 from perdure.asking import OpenQuestion, PersonAnswer, PersonQuestion
 from perdure.assertions import Assertion
 from perdure.beginnings import BeginRequest
+from perdure.bounds import Limits
 from perdure.changes import Actor, ActorKind, Refusal
+from perdure.chats import ChatEnding, ChatLog, ChatMessage, ChatReply, Exchange, PieceKind, ReplyPiece, ReplyPlace
 from perdure.durations import Wait
 from perdure.entries import EntryKind, Lane, Memory, MemoryType, Purpose, Record, Relation, Source, State, Turn
 from perdure.episodes import Episode, EpisodeKind
@@ -77,11 +79,12 @@ from perdure.steering import (
     InterventionKind,
     PauseRequest,
     Redirection,
+    TakenMessage,
     TaskFeedback,
     TaskMessage,
 )
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
+from perdure.tasks import AgentTask, Evaluation, Judgement, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
 from perdure.trials import Trials
 from perdure.updates import (
@@ -108,6 +111,10 @@ __all__ = [
     "Assertion",
     "BeginRequest",
     "CallLimit",
+    "ChatEnding",
+    "ChatLog",
+    "ChatMessage",
+    "ChatReply",
     "ConsentRequest",
     "Consents",
     "Correction",
@@ -122,6 +129,7 @@ __all__ = [
     "ErasureReceipt",
     "Evaluation",
     "Event",
+    "Exchange",
     "Fate",
     "Feedback",
     "ForgetRequest",
@@ -168,6 +176,7 @@ __all__ = [
     "PersonAnswer",
     "PersonQuestion",
     "Phase",
+    "PieceKind",
     "Pinning",
     "ProfileName",
     "Progress",
@@ -192,6 +201,8 @@ __all__ = [
     "Relation",
     "RememberRequest",
     "Removal",
+    "ReplyPiece",
+    "ReplyPlace",
     "Reversion",
     "Said",
     "Secret",
@@ -204,6 +215,7 @@ __all__ = [
     "Strategy",
     "Subject",
     "SweepReport",
+    "TakenMessage",
     "TaskExplanation",
     "TaskFailed",
     "TaskFeedback",

@@ -130,6 +130,15 @@ REDIRECT = "redirect"
 FEEDBACK = "feedback"
 """The update by which a person says whether a task, or a step of it, did what it should."""
 
+SAY = "say"
+"""The update that says something in a conversation, and returns the reply."""
+
+END = "end"
+"""The update that ends a conversation."""
+
+CHAT = "chat"
+"""The query that returns what was said in a conversation."""
+
 PROGRESS = "progress"
 """The query that returns where a task is."""
 

@@ -121,6 +121,8 @@ class Settings(BaseSettings):
     """How the model's server is asked: OpenAI's Responses API, or chat completions, which compatible servers have."""
     model_timeout: Annotated[float, Field(gt=0, le=3_600)] = 300.0
     """Seconds that an agent's model may take for one turn."""
+    chat_idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24.0
+    """Hours that a conversation waits for the next message before it ends."""
     write_policies: Absolute | None = None
     """A YAML file of write policies, which says what may be believed; see docs/memory.md."""
     retention_rules: Absolute | None = None

@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from perdure.bounds import Limits
 from perdure.documents import refuse_unknown, validated
 from perdure.durations import Wait
 from perdure.errors import InvalidTask
@@ -60,15 +61,6 @@ class MemoryMode(OpenEnum):
         return min(self, other, key=lambda mode: (mode.recalls, mode.remembers))
 
 
-class Limits(Request):
-    """Bounds on one task."""
-
-    steps: Annotated[int, Field(ge=1, le=100_000)] = 10_000
-    """How many steps it may run."""
-    answer_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24 * 7
-    """How long a question waits for its answer before the task fails."""
-
-
 class AgentTask(Request):
     """A durable task: the input of the ``ResumableAgent`` workflow.
 
@@ -87,6 +79,8 @@ class AgentTask(Request):
     """The name of the skill to run. Either it or a goal is given."""
     goal: Annotated[str, Field(max_length=20_000)] = ""
     """What the task's agent should achieve, in words."""
+    chat: bool = False
+    """Whether the agent converses instead: it answers each message, until nobody says anything more."""
     inputs: dict[str, ShallowJson] = Field(default_factory=dict)
     """Those of its skill."""
     session_id: Name | None = None
@@ -109,15 +103,18 @@ class AgentTask(Request):
     def _require_one_plan(self) -> None:
         if self.skill and self.goal.strip():
             raise InvalidTask("goal", "is given together with a skill", fix="give one of the two")
-        if not (self.skill or self.goal.strip()):
+        if self.chat and (self.skill or self.goal.strip()):
+            field = "skill" if self.skill else "goal"
+            raise InvalidTask(field, "is given together with chat", fix="say in the conversation what is wanted")
+        if not (self.skill or self.goal.strip() or self.chat):
             raise InvalidTask("skill", "is missing", fix="name a skill, or give a goal")
         if self.inputs and not self.skill:
             raise InvalidTask("inputs", "belong to a skill", fix="say it in the goal")
 
     @property
     def title(self) -> str:
-        """What the task runs, without content: its skill, or that it has a goal."""
-        return f"skill {self.skill}" if self.skill else "a goal"
+        """What the task runs, without content: its skill, or that it has a goal, or is a chat."""
+        return f"skill {self.skill}" if self.skill else "a chat" if self.chat else "a goal"
 
     @property
     def summary(self) -> str:
@@ -159,7 +156,10 @@ class TaskEnvelope(AgentTask):
 
 
 class Phase(OpenEnum):
-    """Where a task is: ``waiting`` for a person; ``paused`` by somebody, or until a moment or an event.
+    """Where a task is.
+
+    It is ``waiting`` for a person; ``paused`` by somebody, or until a moment or an event; ``listening`` for what is
+    said next.
 
     An unknown one is shown.
     """
@@ -168,6 +168,7 @@ class Phase(OpenEnum):
     RUNNING = "running"
     WAITING = "waiting"
     PAUSED = "paused"
+    LISTENING = "listening"
     REMEMBERING = "remembering"
     EVALUATING = "evaluating"
     COMPENSATING = "compensating"
@@ -190,6 +191,8 @@ class Progress(Passed):
     task_id: str
     skill: str
     """Empty for a task with a goal."""
+    chat: bool = False
+    """Whether it is a conversation."""
     phase: Phase
     step: str = ""
     """The path of the current step."""

@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
 from perdure.agent.compensation_plan import MOST_COMPENSATIONS
-from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
+from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, has_room
 from perdure.agent.quick_steps import QuickSteps
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Asks, Calls, Ended, Resumed, StepCall, StepOutcome, Waits
@@ -24,6 +24,7 @@ from workflows.doubting import doubt
 from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
 from workflows.foreign import ForeignCalls
 from workflows.lessons import Lessons
+from workflows.listening import Listening
 from workflows.pausing import Pauses
 from workflows.running_task import RunningTask
 
@@ -54,18 +55,13 @@ class PlanRunner:
         self._foreign = ForeignCalls(running, self._history)
         self._lessons = Lessons(running, self._history)
         self._pauses = Pauses(running, plan, self._history)
+        self._listening = Listening(running, self._history, self._is_to_roll)
         self._quick = QuickSteps()
         self._under_way = 0
 
     async def run(self) -> Finish:
         """Execute the plan until it says that the task is finished."""
-        for name, branch in self._running.state.branches.items():
-            if branch.question is not None:
-                self._running.branches.start(name, self._wait(name, branch.question, asked_before=True))
-            elif branch.event:
-                self._running.branches.start(name, self._pauses.expect(name))
-            elif branch.until is not None:
-                self._running.branches.start(name, self._pauses.pause(name, branch.until))
+        self._resume_waits()
         while True:
             if not self._running.steering.is_paused:
                 self._running.hear(self._plan)
@@ -80,12 +76,26 @@ class PlanRunner:
                 case Finish():
                     self._running.steering.close()
                     return move
+                case Listen():
+                    if not await self._listening.next(move):
+                        self._running.steering.close()
+                        return Finish()
                 case Ask(branch=name, question=question):
                     self._running.update(name, path=question.id, question=question, of_plan=True)
                     self._running.branches.start(name, self._ask(name, question))
                 case Act(actions=actions):
                     if not self._begin_all(actions):
                         await self._changed(is_paused=is_paused)
+
+    def _resume_waits(self) -> None:
+        """Go on waiting for what an earlier run waited for."""
+        for name, branch in self._running.state.branches.items():
+            if branch.question is not None:
+                self._running.branches.start(name, self._wait(name, branch.question, asked_before=True))
+            elif branch.event:
+                self._running.branches.start(name, self._pauses.expect(name))
+            elif branch.until is not None:
+                self._running.branches.start(name, self._pauses.pause(name, branch.until))
 
     def _begin_all(self, actions: Sequence[Action]) -> bool:
         """Begin actions in their order; return False if there are none, or the rest has to wait for room."""
@@ -331,7 +341,9 @@ class PlanRunner:
     async def _roll(self) -> None:
         """Continue as new, unless an answer or an event comes first. The next run sends what was not accepted."""
         await self._running.outbox.settle(SUBMITS)
+        self._running.is_rolling = True
         await workflow.wait_condition(workflow.all_handlers_finished)
+        self._running.is_rolling = False
         if self._can_roll():
             carried = self._running.task.changed(inputs={}, begin=None, carried=self._carried)
             if (size := len(carried.model_dump_json().encode())) > CARRIED_LIMIT:

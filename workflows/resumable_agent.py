@@ -12,6 +12,7 @@ from temporalio.exceptions import (
 )
 
 from activities.forgetting import ForgettingActivities
+from perdure.agent.chat_plan import ChatPlan
 from perdure.agent.goal_plan import GoalPlan, conversation_of
 from perdure.agent.plan import Finish, Plan
 from perdure.agent.prepared import PrepareCall, PreparedTask
@@ -45,6 +46,7 @@ from perdure.temporal.attributes import AGENT, PHASE, SCHEDULED_START, SKILL, TA
 from perdure.temporal.errors import failure_of
 from workflows import options
 from workflows.compensating import compensate
+from workflows.conversing import Conversing
 from workflows.failures import done
 from workflows.keeper import Keeper
 from workflows.plan_runner import SUBMITS, PlanRunner
@@ -56,12 +58,12 @@ LAST_SUBMITS = options.OUTAGE
 
 
 @workflow.defn(name=Workflow.RESUMABLE_AGENT, sandboxed=False)
-class ResumableAgent(Steerable):
-    """A durable task that runs a skill, or works towards a goal.
+class ResumableAgent(Steerable, Conversing):
+    """A durable task that runs a skill, or works towards a goal, or converses.
 
     Start it by its name with an ``AgentTask``. The query ``progress`` returns where it is, ``questions`` what it
     waits for, the update ``answer`` answers one, and ``deliver`` delivers an event that a step waits for. The other
-    updates are those of ``Steerable``.
+    updates are those of ``Steerable`` and ``Conversing``.
     """
 
     @workflow.init
@@ -171,7 +173,9 @@ class ResumableAgent(Steerable):
     def plan(self) -> Plan:
         """Return what decides about this task."""
         task, prepared = self._running.task, self._running.state.prepared
-        return GoalPlan(task, prepared) if prepared.agent else SkillPlan(task, prepared)
+        if prepared.agent is None:
+            return SkillPlan(task, prepared)
+        return ChatPlan(task, prepared) if task.chat else GoalPlan(task, prepared)
 
     def runner(self) -> PlanRunner:
         """Return what runs its plan."""
@@ -266,6 +270,7 @@ class ResumableAgent(Steerable):
         """
         running = self._running
         running.steering.close()
+        running.chat.close(problem)
         await running.branches.cancel()
         await self._cancel_unattached()
         running.questions.withdraw_all()

@@ -1,10 +1,12 @@
 """A running task as its workflow holds it: state, questions, events and outbox, and what all of it shows."""
 
+from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from perdure.agent.chat import Chat
 from perdure.agent.display import details
 from perdure.agent.events import Events, awaited_by, require_awaited
 from perdure.agent.goal_plan import conversation_of
@@ -12,9 +14,11 @@ from perdure.agent.plan import Plan
 from perdure.agent.questions import Questions
 from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
 from perdure.agent.steering import Steering
+from perdure.chats import ChatBox, ChatLog
 from perdure.errors import InvalidTask
 from perdure.events import Event, EventBox
 from perdure.explanations import TaskMemory
+from perdure.model import Instant
 from perdure.steering import Redirection, Steered, TaskMessage
 from perdure.tasks import Phase, Progress
 from perdure.temporal.attributes import PHASE
@@ -40,6 +44,9 @@ class RunningTask:
         self.outbox = Outbox(self._state.learned if self._state else Learned())
         self.events = Events(self._state.events if self._state else EventBox())
         self.steering = Steering(self._state.steered if self._state else Steered())
+        self.chat = Chat((self._state.chat if self._state else None) or ChatBox())
+        self.is_rolling = False
+        """Whether the run is about to continue as new, which waits for no reply."""
         self.questions = Questions(self._state.answered if self._state else ())
         for branch in self._state.branches.values() if self._state else ():
             if branch.question is not None:
@@ -78,17 +85,28 @@ class RunningTask:
         if self._state is None:
             return None
         live = {"learned": self.outbox.learned, "answered": self.questions.answered[-ANSWERED_KEPT:]}
-        return self._state.changed(**live, events=self.events.box, steered=self.steering.steered)
+        chat = self.chat.box if self.task.chat else None
+        return self._state.changed(**live, events=self.events.box, steered=self.steering.steered, chat=chat)
 
     @property
     def received(self) -> int:
         """How many events and requests came in this run: each is as long in the history as an activity."""
-        return self.events.delivered + self.steering.received
+        return self.events.delivered + self.steering.received + self.chat.received
 
     @property
     def received_bytes(self) -> int:
         """The bytes of them."""
-        return self.events.delivered_bytes + self.steering.received_bytes
+        return self.events.delivered_bytes + self.steering.received_bytes + self.chat.received_bytes
+
+    @property
+    def listens_until(self) -> Instant:
+        """When a conversation ends if nothing is said."""
+        return (self.chat.active_at or self.state.started_at) + timedelta(hours=self.task.limits.idle_hours)
+
+    def chat_log(self) -> ChatLog:
+        """Return the conversation as a person who comes back reads it."""
+        tenant, until = (self._state.prepared.tenant, self.listens_until) if self._state else ("", None)
+        return self.chat.log(self.task, tenant, until)
 
     def check_event(self, event: Event) -> None:
         """Refuse an event that no step can wait for, or that there is no room for.
@@ -121,6 +139,8 @@ class RunningTask:
             problem = "runs a skill, whose steps are fixed: it takes no messages"
             fix = "answer its questions and deliver its events, or cancel it and run another task"
             raise InvalidTask("task", problem, fix=fix)
+        if self.task.chat:
+            raise InvalidTask("task", "is a conversation: it takes no messages of this kind", fix="use perdure chat")
         said = conversation_of(self._state) if self._state else None
         self.steering.check_message(request, len(said.constraints) if said else 0)
 
@@ -129,6 +149,9 @@ class RunningTask:
         if (unread := self.steering.unread) and (state := plan.heard(self.state, unread)) is not None:
             self.state = state
             self.steering.read()
+        if (message := self.chat.waiting) and (state := plan.heard(self.state, [message])) is not None:
+            self.state = state
+            self.chat.take()
 
     def progress(self) -> Progress:
         """Return where it is."""

@@ -24,7 +24,7 @@ class Steerable:
     @workflow.update(name=PAUSE)
     async def pause(self, request: PauseRequest) -> Progress:
         """Pause: what is under way ends, and nothing new begins."""
-        self._running.steering.pause(_identified(request), workflow.now())
+        self._running.steering.pause(identified(request), workflow.now())
         return self._shown()
 
     @pause.validator
@@ -34,7 +34,7 @@ class Steerable:
     @workflow.update(name=RESUME)
     async def resume(self, request: PauseRequest) -> Progress:
         """Go on after a pause."""
-        self._running.steering.resume(_identified(request), workflow.now())
+        self._running.steering.resume(identified(request), workflow.now())
         return self._shown()
 
     @resume.validator
@@ -44,7 +44,7 @@ class Steerable:
     @workflow.update(name=MESSAGE)
     async def message(self, request: TaskMessage) -> Progress:
         """Tell the model something, which it sees before its next turn."""
-        self._running.steering.tell(_identified(request), workflow.now())
+        self._running.steering.tell(identified(request), workflow.now())
         return self._shown()
 
     @message.validator
@@ -54,7 +54,7 @@ class Steerable:
     @workflow.update(name=REDIRECT)
     async def redirect(self, request: Redirection) -> Progress:
         """Give the task another goal, or further constraints, which its model sees before its next turn."""
-        self._running.steering.redirect(_identified(request), workflow.now())
+        self._running.steering.redirect(identified(request), workflow.now())
         return self._shown()
 
     @redirect.validator
@@ -64,7 +64,7 @@ class Steerable:
     @workflow.update(name=FEEDBACK)
     async def feedback(self, request: TaskFeedback) -> Progress:
         """Have a person's word on a step, or on the task, count in its evaluation."""
-        self._running.steering.judge(_identified(request), workflow.now())
+        self._running.steering.judge(identified(request), workflow.now())
         return self._shown()
 
     @feedback.validator
@@ -76,7 +76,7 @@ class Steerable:
         return self._running.progress()
 
 
-def _identified(request: S) -> S:
+def identified(request: S) -> S:
     """Return a request with an id, as Temporal recognises an update's own id only within one run."""
     update = workflow.current_update_info()
     if request.id or update is None:
@@ -86,7 +86,7 @@ def _identified(request: S) -> S:
 
 def _check(check: Callable[[S], None], request: S) -> None:
     try:
-        check(_identified(request))
+        check(identified(request))
     except InvalidTask as error:
         # Raised unchanged, it would lose its field and its fix on the way to the caller.
         raise failure_of(error) from None

@@ -13,7 +13,7 @@ _UNDONE = 20
 
 def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: str) -> str:
     """Write a task's current details in Markdown."""
-    what = f"skill `{progress.skill}`" if progress.skill else "a goal"
+    what = f"skill `{progress.skill}`" if progress.skill else "a chat" if progress.chat else "a goal"
     steps = f"{progress.done} of {progress.total} steps" if progress.skill else f"{progress.done} steps"
     lines = [f"**{progress.phase}** · {what} · {steps}"]
     if progress.tokens:

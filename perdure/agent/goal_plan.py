@@ -9,7 +9,7 @@ from typing import Any
 
 from perdure.agent.goal_calls import REPEATS_TOLD, TurnCalls, inline_limit_of, place_of
 from perdure.agent.hearing import hear
-from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.plan import Act, Action, Finish, Move
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
@@ -79,13 +79,13 @@ class GoalPlan:
             turns = (*conversation.turns[:-1], last.changed(told=_NO_END))
             conversation = conversation.changed(turns=turns)
         # It was given up, or ended by somebody: counts of turns in a row start again.
-        return _positioned(state, conversation.changed(mistakes=0, repeated=0, exceeded=0))
+        return positioned(state, conversation.changed(mistakes=0, repeated=0, exceeded=0))
 
-    def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
+    def next(self, state: TaskState, now: Instant) -> Move:
         """Return the model's next turn, the calls that it wants, or the end."""
         if state.failure:
             return Finish(problem=state.failure)
-        conversation = _conversation(state)
+        conversation = conversation_in(state)
         last = conversation.last
         if last is not None and last.is_open:
             return self._calls.of(state, conversation, last, now)
@@ -99,7 +99,7 @@ class GoalPlan:
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
         """Return the state after a turn, a call or a summary."""
-        conversation, parts = _conversation(state), outcome.result.parts
+        conversation, parts = conversation_in(state), outcome.result.parts
         if branch != MAIN:
             if "problem" in parts:
                 return _returned(state, branch, Returned(problem=str(parts["problem"].inline)))
@@ -110,21 +110,21 @@ class GoalPlan:
         if "reasoned" in parts:
             return self._reasoned(state, conversation, Reasoned.model_validate(parts["reasoned"].inline))
         if "compressed" in parts:
-            return _positioned(state, _compressed(conversation, Compressed.model_validate(parts["compressed"].inline)))
-        return _positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
+            return positioned(state, _compressed(conversation, Compressed.model_validate(parts["compressed"].inline)))
+        return positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
 
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a failure: a call's is reported to the model, a turn's fails the task."""
         if branch == MAIN:
-            return state.changed(failure=f"turn {_conversation(state).begun + 1}: {problem}")
+            return state.changed(failure=f"turn {conversation_in(state).begun + 1}: {problem}")
         lessons = state.branches[branch].lessons
-        returned, conversation = Returned(problem=problem, lessons=lessons), _conversation(state)
+        returned, conversation = Returned(problem=problem, lessons=lessons), conversation_in(state)
         last = conversation.last
         if last is not None and self._calls.may_have_acted(last.calls[place_of(branch)], problem):
             told = f"{problem}; its effect may have happened: find out, and do not repeat it"
             returned = returned.changed(problem=told)
             uncertain = (*conversation.uncertain, last.calls[place_of(branch)].digest)
-            state = _positioned(state, conversation.changed(uncertain=uncertain))
+            state = positioned(state, conversation.changed(uncertain=uncertain))
         return _returned(state, branch, returned).counted(StepStatus.FAILED)
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
@@ -132,11 +132,11 @@ class GoalPlan:
 
         Taken before, they would no longer count against what a task keeps for its model.
         """
-        conversation = _conversation(state)
+        conversation = conversation_in(state)
         last = conversation.last
         if state.branches[MAIN].path or (last is not None and last.is_open):
             return None
-        return _positioned(state, hear(conversation, messages))
+        return positioned(state, hear(conversation, messages))
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Never called: this plan asks no questions itself."""
@@ -151,10 +151,10 @@ class GoalPlan:
             return f"the model made the same calls {REPEATS + 1} times in a row"
         if conversation.exceeded > 2:
             return "what the model has to read is longer than it can, however much is left out"
-        if conversation.begun >= agent.turns:
+        if conversation.begun - conversation.begun_before >= agent.turns:
             return f"the model took the {agent.turns} turns that agent {agent.name!r} may take (turns)"
-        if conversation.tokens >= agent.tokens:
-            used = f"the model used {conversation.tokens:,} tokens"
+        if (tokens := conversation.tokens - conversation.tokens_before) >= agent.tokens:
+            used = f"the model used {tokens:,} tokens"
             return f"{used}, and agent {agent.name!r} may use {agent.tokens:,} (tokens)"
         return ""
 
@@ -165,7 +165,7 @@ class GoalPlan:
             path = "retrieve" if not conversation.begun else f"turn[{number}].retrieve"
             step = RecallStep(id="retrieve", recall=RecallTemplate(text="${goal}"))
             # Memory is asked in at most as many characters; what a goal is about stands at its beginning.
-            scope = Scope(elements={"goal": goal[:LONGEST_QUESTION]})
+            scope = Scope(elements={"goal": self._sought(conversation)[:LONGEST_QUESTION]})
             context = context_of(self._task, self._prepared, path, now, scope)
             asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
             call = RecallCall.model_validate(context | asked)
@@ -193,15 +193,19 @@ class GoalPlan:
             branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True
         )
 
+    def _sought(self, conversation: Conversation) -> str:
+        """Return what memory is asked before the model's first turn."""
+        return conversation.goal or self._task.goal
+
     def _reasoned(self, state: TaskState, conversation: Conversation, reasoned: Reasoned) -> TaskState:
         """Return the state after a turn of the model."""
         changed = conversation.changed(
             read=conversation.read + reasoned.read, written=conversation.written + reasoned.written
         )
         if reasoned.kind is CallKind.DECLINED:
-            return _positioned(state, changed).changed(failure="the model declines to go on")
+            return positioned(state, changed).changed(failure="the model declines to go on")
         if reasoned.kind is CallKind.EXCEEDED:
-            return _positioned(state, changed.changed(exceeded=changed.exceeded + 1))
+            return positioned(state, changed.changed(exceeded=changed.exceeded + 1))
         turn, repeated = reasoned.turn, 0
         if reasoned.kind is not CallKind.TURN:
             turn = ModelTurn(told="Nothing can be made of your turn here. Call a tool, or give your answer.")
@@ -221,7 +225,7 @@ class GoalPlan:
             repeated=repeated,
             exceeded=0,
         )
-        return _positioned(state, changed)
+        return positioned(state, changed)
 
     def _noted(
         self, turn: ModelTurn, place: int, wanted: WantedCall, conversation: Conversation
@@ -251,21 +255,23 @@ def conversation_of(state: TaskState, unread: Sequence[TakenMessage] = ()) -> Co
         unread: Messages that its model has not seen yet: a later run of the task goes on with them.
     """
     is_goal = state.prepared.agent is not None and MAIN in state.branches
-    return hear(_conversation(state), unread) if is_goal else None
+    return hear(conversation_in(state), unread) if is_goal else None
 
 
-def _conversation(state: TaskState) -> Conversation:
+def conversation_in(state: TaskState) -> Conversation:
+    """Return the conversation of a task whose plan is this."""
     # After a rollover it has been through JSON; otherwise this returns it as it is.
     return Conversation.model_validate(state.branches[MAIN].position)
 
 
-def _positioned(state: TaskState, conversation: Conversation) -> TaskState:
+def positioned(state: TaskState, conversation: Conversation) -> TaskState:
+    """Return the state with a conversation."""
     return state.branch(MAIN, position=conversation).changed(tokens=conversation.tokens)
 
 
 def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
     """Return the state with a call's result, and without its branch."""
-    conversation = _conversation(state)
+    conversation = conversation_in(state)
     [*before, turn] = conversation.turns
     place = place_of(branch)
     size = (
@@ -274,7 +280,7 @@ def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
         + sum(map(len, returned.lessons))
     )
     turn = turn.ended(place, returned).changed(size=size)
-    state = _positioned(state, conversation.changed(turns=(*before, turn)))
+    state = positioned(state, conversation.changed(turns=(*before, turn)))
     return state.changed(branches={name: one for name, one in state.branches.items() if name != branch})
 
 

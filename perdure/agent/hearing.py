@@ -47,6 +47,26 @@ def hear(conversation: Conversation, messages: Sequence[TakenMessage]) -> Conver
     return conversation.changed(goal=goals[-1], recalled=None) if goals else conversation
 
 
+def said(conversation: Conversation, message: TakenMessage) -> Conversation:
+    """Return a conversation with what somebody who converses said, which the model is to answer.
+
+    What the model may use up counts from here on, and memory is asked again.
+    """
+    heard = Heard(id=message.id, text=message.text, by=message.by, at=message.at)
+    *before, last = conversation.turns or (ModelTurn(),)
+    last = last.changed(heard=(*last.heard, heard), size=last.size + len(message.text))
+    return conversation.changed(
+        turns=(*before, last),
+        message=message.id,
+        begun_before=conversation.begun,
+        tokens_before=conversation.tokens,
+        recalled=None,
+        mistakes=0,
+        repeated=0,
+        exceeded=0,
+    )
+
+
 def _told(message: TakenMessage) -> str:
     when = f"{_who(message.by)} at {message.at:%Y-%m-%d %H:%M} UTC"
     if message.text:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from perdure.agent.prepared import ToolShape
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import Ended, Result, StepCall, Waits
+from perdure.agent.steps.calls import Ended, Result, StepCall, Value, Waits
 from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
@@ -115,6 +115,22 @@ class Finish:
     output: JsonValue = None
 
 
+_NOTHING = Value()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listen:
+    """Answer what was said last, if it is not answered yet, and wait for what is said next."""
+
+    reply: Value = _NOTHING
+    problem: str = ""
+    """Why there is no reply; empty: there is."""
+
+
+Move = Act | Ask | Finish | Listen
+"""What a plan wants to have done."""
+
+
 class Plan(Protocol):
     """What decides about a task. Every method is pure: a replay calls them again, with the same states."""
 
@@ -122,7 +138,7 @@ class Plan(Protocol):
         """Return the state of a task that is prepared, with its first branches."""
         ...
 
-    def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
+    def next(self, state: TaskState, now: Instant) -> Move:
         """Return what to do now. Branches with a ``path`` are busy."""
         ...
 
@@ -140,7 +156,7 @@ class Plan(Protocol):
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
         """Return the state once the plan has taken up what somebody told the task; None: it cannot at the moment.
 
-        Only a task with a goal is told anything.
+        Only a task with a goal, or a conversation, is told anything.
         """
         ...
 

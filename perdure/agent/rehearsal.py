@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from perdure.agent.compensation_plan import CompensationPlan
 from perdure.agent.given import Given, NotGiven
 from perdure.agent.given_steps import GivenSteps
-from perdure.agent.plan import Act, Action, Ask, Finish, Plan, waited
+from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, waited
 from perdure.agent.prepared import InnerSkill, PreparedTask, ToolShape
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
@@ -120,6 +120,8 @@ class _Rehearsal:
                     return finish
                 case Ask(branch=branch, question=question):
                     self._state = self._plan.answered(self._state, branch, self._given.answer(question, self._now))
+                case Listen():
+                    raise ValueError("a skill does not converse")
                 case Act(actions=()):
                     self._wake()
                 case Act(actions=actions):

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.steps.calls import Calls, Compensation, Ended, Resumed, Value
 from perdure.beginnings import BeginRequest
+from perdure.chats import ChatBox
 from perdure.durations import Wait
 from perdure.events import EventBox, TakenEvent
 from perdure.explanations import NotListed, RecallSummary, TaskMemory
@@ -18,7 +19,7 @@ from perdure.jobs import Batch, Receipt
 from perdure.lessons import MetFailure
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
-from perdure.skills.header import is_empty
+from perdure.skills.header import is_empty, is_none
 from perdure.steering import Steered
 from perdure.tasks import Phase, Progress, StepStatus, TaskEnvelope, TaskResult
 
@@ -126,6 +127,8 @@ class TaskState(Passed):
     """The ids of answered questions."""
     events: EventBox = EventBox()
     steered: Steered = Steered()
+    chat: ChatBox | None = Field(default=None, exclude_if=is_none)
+    """What was said, where the task is a conversation."""
     compensations: tuple[Compensation, ...] = Field(default=(), exclude_if=is_empty)
     """What would undo the effects so far, in the order in which they happened."""
     compensated: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
@@ -260,7 +263,7 @@ def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
 
 def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progress:
     """Return where a task is; questions and problems are not in its state."""
-    progress = Progress(task_id=task.task_id, skill=task.skill, phase=phase)
+    progress = Progress(task_id=task.task_id, skill=task.skill, chat=task.chat, phase=phase)
     if state is None:
         return progress
     return progress.changed(

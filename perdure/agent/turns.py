@@ -92,8 +92,14 @@ class Conversation(Passed):
     """What somebody said has to hold while the task ran. Never evicted."""
     messages: tuple[str, ...] = ()
     """The ids of the last messages in it."""
+    message: str = Field(default="", exclude_if=is_empty)
+    """In a conversation with somebody: the id of what they said last."""
+    begun_before: int = Field(default=0, exclude_if=is_empty)
+    """How many turns there were before that."""
+    tokens_before: int = Field(default=0, exclude_if=is_empty)
+    """Tokens that the model had used by then."""
     recalled: Value | None = None
-    """What memory gave for the goal; None: it was not asked yet."""
+    """What memory gave for the goal, or for what was said last; None: it was not asked yet."""
     notes: Notes = Notes()
     summary: Value = Value()
     """What stands for the turns that are no longer shown."""

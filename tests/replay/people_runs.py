@@ -1,17 +1,19 @@
 """The recorded runs in which people step in: questions of any workflow, notices of them, pauses; and what is undone."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError
 
-from perdure import Actor, ActorKind, AgentTask, Answer, PauseRequest
+from perdure import Actor, ActorKind, AgentTask, Answer, Limits, PauseRequest
 from perdure.asking import ASKED, PersonQuestion
+from perdure.chats import ChatEnding, ChatMessage, ChatReply
 from perdure.entries import Memory
 from perdure.feedback import LateFeedbackCall
 from perdure.lessons import LESSON, LessonRequest
-from perdure.names import ANSWER, PAUSE, QUESTIONS, RESUME
+from perdure.names import ANSWER, END, PAUSE, QUESTIONS, RESUME, SAY
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.steering import TaskFeedback
 from perdure.tasks import Phase
@@ -57,6 +59,7 @@ async def record_people(here: Recorder) -> None:
     await _questions(here)
     await _notices(here)
     await _tasks(here, "people")
+    await _chats(here, "talking")
 
 
 async def _questions(here: Recorder) -> None:
@@ -119,6 +122,31 @@ async def _lessons(here: Recorder, user: str, failed: WorkflowHandle[Any, Any]) 
         await here.client.get_workflow_handle(job).result()
     found = await here.services.longterm.everything(here.services.tenant_key.tenant_of(user), kinds=("memory",))
     return [one.id for one in found.values() if isinstance(one, Memory) and LESSON in one.tags]
+
+
+async def _chats(here: Recorder, user: str) -> None:
+    agent = here.agent("talking", "instructions: Be brief.\nmodel: openai:test\ntools: [echo]\n")
+    for name, queue in (("chat", ""), ("chat_continued", here.rolling)):
+        chat = await _start(here, AgentTask(task_id=name, user_id=user, agent=agent, chat=True), queue)
+        latest = here.client.get_workflow_handle(chat.id)
+        said = (_say(latest, f"Message {number}") for number in range(6))
+        await asyncio.gather(*said)
+        assert (await _say(latest, "Message 0")).text == "Said: Message 0"
+        await sent_update(latest, END, ChatEnding(by=ADA))
+        assert (await latest.result())["status"] == Phase.COMPLETED
+        await here.keep(f"agent_{name}", chat)
+    limits = Limits(idle_hours=2 / 3_600)
+    idle = await _start(here, AgentTask(task_id="idle", user_id=user, agent=agent, chat=True, limits=limits))
+    assert (await _say(idle, "Hello")).text == "Said: Hello"
+    assert (await idle.result())["status"] == Phase.COMPLETED
+    await here.keep("agent_chat_idle", idle)
+
+
+async def _say(handle: WorkflowHandle[Any, Any], text: str) -> ChatReply:
+    message = ChatMessage(text=text, id=text, by=ADA)
+    while (reply := await sent_update(handle, SAY, message, ChatReply)).pending:
+        pass
+    return reply
 
 
 async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHandle[Any, Any]:

@@ -22,6 +22,7 @@ COMMANDS = {
     "worker": "worker.cli.worker:worker",
     "run": "worker.cli.tasks:run",
     "fork": "worker.cli.tasks:fork",
+    "chat": "worker.cli.chat:chat",
     "status": "worker.cli.tasks:status",
     "explain": "worker.cli.explain:explain",
     "inbox": "worker.cli.inbox:inbox",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from perdure.changes import Actor
 from worker.gateway.auditing import AuditingCalls
 from worker.gateway.base import call
+from worker.gateway.chatting import ChatCalls
 from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
 from worker.gateway.inbox import InboxCalls
@@ -26,6 +27,7 @@ class Gateway(
     InboxCalls,
     LessonCalls,
     SteeringCalls,
+    ChatCalls,
     SchedulingCalls,
     SkillCalls,
     AuditingCalls,

@@ -2,9 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
@@ -26,6 +26,8 @@ from perdure.temporal.errors import is_cancelling
 from worker.gateway.base import ANSWERED_WITHIN, Base, call
 from worker.lookup import StartedTask, asker_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
+
+R = TypeVar("R")
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
 
@@ -227,7 +229,7 @@ class TaskCalls(Base):
             async with waiting(self._notify, what, afterwards=afterwards, within=ANSWER_WITHIN):
                 yield
         except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND and re.search(_HAS_ENDED, error.message):
+            if has_ended(error):
                 raise _ended(workflow_id, otherwise) from error
             raise
 
@@ -236,22 +238,32 @@ class TaskCalls(Base):
             raise _ended(workflow_id, otherwise)
 
 
-async def sent_update(handle: TaskHandle, update: str, argument: Request) -> None:
-    """Send an update, and send it again if Temporal dropped it without effect.
+async def sent_update(
+    handle: WorkflowHandle[Any, Any], update: str, argument: Request, result_type: type[R] | None = None
+) -> R:
+    """Send an update, and send it again if Temporal dropped it without effect; returns what it returns.
 
     Temporal drops one when it discards the worker's response to it: another event came while the worker ended the run
     with it, in order to continue as new. The run then goes on without the update.
     """
     sending = uuid4().hex
+    return await until_taken(lambda: handle.execute_update(update, argument, id=sending, result_type=result_type))
+
+
+async def until_taken(send: Callable[[], Awaitable[R]]) -> R:
+    """Send an update until Temporal has not dropped it."""
     while True:
         try:
-            await handle.execute_update(update, argument, id=sending)
+            return await send()
         except RPCError as error:
             if error.status is not RPCStatusCode.FAILED_PRECONDITION:
                 raise
-        else:
-            return
         await asyncio.sleep(_AGAIN_AFTER)
+
+
+def has_ended(error: RPCError) -> bool:
+    """Return whether an update was refused as its workflow had ended, or was ending as it came."""
+    return error.status is RPCStatusCode.NOT_FOUND and re.search(_HAS_ENDED, error.message) is not None
 
 
 def require_person(by: Actor) -> None:

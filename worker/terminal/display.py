@@ -106,7 +106,8 @@ def versions(found: Mapping[str, str]) -> Iterator[str]:
 def show(progress: Progress) -> None:
     """Print where a task is, for a person."""
     place = f" at {progress.step}" if progress.step else ""
-    out.print(f"{progress.task_id}: {progress.skill or 'a goal'}, {progress.phase.value}{place}", markup=False)
+    what = progress.skill or ("a chat" if progress.chat else "a goal")
+    out.print(f"{progress.task_id}: {what}, {progress.phase.value}{place}", markup=False)
     out.print(
         f"{progress.done} of {counted(progress.total, 'step')} ({progress.skipped} skipped, {progress.failed} failed), "
         f"{counted(progress.recalled, 'item')} recalled, {progress.remembered} remembered"

@@ -46,6 +46,7 @@ from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.places import Places
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sweeps import SweepTurn
+from perdure.stores.redis.tokens import TokenStreams
 from worker.wiring.services import Services
 
 
@@ -125,7 +126,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner, services.models),
         PromptActivities(services.models, runner, services.session),
-        ReasoningActivities(services.models, services.toolbox, values, services.session, services.bindings),
+        ReasoningActivities(
+            services.models,
+            services.toolbox,
+            values,
+            services.session,
+            bindings=services.bindings,
+            streams=TokenStreams(services.redis),
+        ),
         IngestActivities(
             client=client,
             members=services.members,

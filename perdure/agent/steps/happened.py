@@ -132,6 +132,12 @@ def delivered(call: TakeCall, run: str) -> Episode:
     return _episode(EpisodeKind.TOOL, f"{run}/{call.path}/delivered", text, event.at, step=call.path)
 
 
+def said(message: Heard, run: str) -> Episode:
+    """Return the episode that somebody said something in a conversation, of which memory may keep something."""
+    by = Voice.USER if message.by.kind is ActorKind.PERSON else Voice.TOOL
+    return _episode(EpisodeKind.TURN, f"{run}/said/{message.id}", message.text, message.at, step="", by=by)
+
+
 def heard(said: Heard, run: str) -> Episode:
     """Return the episode that somebody told the model of a task something while it ran."""
     by = f"{said.by.kind.value} {said.by.id}".strip()

@@ -165,6 +165,11 @@ def judged(tenant: str, task_id: str) -> str:
     return _of(tenant, f"task:{task_name(task_id)}:judged")
 
 
+def tokens(tenant: str, task_id: str, message: str) -> str:
+    """Return the key of a reply while a model gives it: a stream."""
+    return _of(tenant, f"task:{task_name(task_id)}:tokens:{digest('message/1', message)[:24]}")
+
+
 def output(tenant: str, kind: str, reference: str) -> str:
     """Return the key of a large value: a task's ``output``, or the ``result`` of a recall that waits to be fetched."""
     return _of(tenant, f"{kind}:{reference}")

@@ -95,6 +95,21 @@ class Running:
         return Ran(status=self.process.returncode or 0, out=out.decode(), err=self._seen + err.decode())
 
 
+class Talking(Running):
+    """A command into which somebody types."""
+
+    def type(self, line: str) -> None:
+        """Type a line."""
+        assert self.process.stdin
+        self.process.stdin.write(f"{line}\n".encode())
+
+    async def prints(self, text: str) -> None:
+        """Read stdout until this has come, which may be the middle of a line; nothing else may come before it."""
+        assert self.process.stdout
+        found = await asyncio.wait_for(self.process.stdout.readexactly(len(text.encode())), 30)
+        assert found.decode() == text
+
+
 @dataclass(frozen=True, kw_only=True)
 class Installation:
     """A data folder, the servers, and a task queue of its own."""
@@ -136,6 +151,20 @@ class Installation:
         finally:
             os.close(terminal)
             os.close(controller)
+
+    async def talking(self, *arguments: str) -> "Talking":
+        """Start the command, to type into it line by line and to read along."""
+        process = await asyncio.create_subprocess_exec(
+            *forked(),
+            *arguments,
+            env=self.environment,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.folder,
+        )
+        self.processes.append(process)
+        return Talking(process)
 
     async def _reading(self, stdin: IO[bytes] | int, *arguments: str) -> Ran:
         """Run the command to its end with something else as its stdin."""

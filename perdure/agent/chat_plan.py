@@ -1,0 +1,50 @@
+"""The plan of a conversation: each message is worked on as a goal is, and its answer does not end the task. Pure."""
+
+from collections.abc import Sequence
+
+from perdure.agent.goal_plan import GoalPlan, conversation_in, positioned
+from perdure.agent.hearing import said
+from perdure.agent.plan import Finish, Listen, Move
+from perdure.agent.state import TaskState
+from perdure.agent.turns import Conversation
+from perdure.model import Instant
+from perdure.steering import TakenMessage
+
+
+class ChatPlan(GoalPlan):
+    """Converses: takes up one message at a time, once the one before it is answered.
+
+    What ends a task with a goal, a model that cannot be asked or that has used up its turns, ends the answer to one
+    message: the next one is heard.
+    """
+
+    def begin(self, state: TaskState) -> TaskState:
+        """Return the state before the first message, or where an earlier run of the task stood."""
+        earlier = self._prepared.position
+        return positioned(state, Conversation() if earlier is None else Conversation.model_validate(earlier))
+
+    def next(self, state: TaskState, now: Instant) -> Move:
+        """Return what brings the answer nearer, or the answer."""
+        conversation = conversation_in(state)
+        if not conversation.message:
+            return Listen()
+        move = super().next(state, now)
+        if not isinstance(move, Finish):
+            return move
+        if move.problem or conversation.last is None:
+            return Listen(problem=move.problem)
+        return Listen(reply=conversation.last.text)
+
+    def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
+        """Return the state with a message in the conversation; None until the one before it is answered."""
+        if not isinstance(self.next(state, state.started_at), Listen):
+            return None
+        conversation = conversation_in(state)
+        for message in messages:
+            conversation = said(conversation, message)
+        return positioned(state.changed(failure=""), conversation)
+
+    def _sought(self, conversation: Conversation) -> str:
+        """Return what memory is asked: what was said last."""
+        last = conversation.last
+        return last.heard[-1].text if last is not None and last.heard else ""

@@ -1,0 +1,18 @@
+"""How far one task may go. Pure values."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.model import Request
+
+
+class Limits(Request):
+    """Bounds on one task."""
+
+    steps: Annotated[int, Field(ge=1, le=100_000)] = 10_000
+    """How many steps it may run."""
+    answer_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24 * 7
+    """How long a question waits for its answer before the task fails."""
+    idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24
+    """How long a conversation waits for the next message before it ends."""

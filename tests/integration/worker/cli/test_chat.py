@@ -1,0 +1,185 @@
+"""A conversation as a person has it: line by line, from several terminals, and from scripts."""
+
+import json
+import signal
+import threading
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from pytest_httpserver import HTTPServer
+
+from tests.conftest import Servers
+from tests.integration.worker.cli.installation import Installation, installation
+from tests.support.turn_server import Asked, Call, Says, TurnServer
+
+AGENTS = {
+    "agent": "name: agent\nmodel: openai:test\ntools: [append]\napprove: [append]\n",
+    "other": "name: other\nmodel: openai:test\n",
+}
+
+
+class Model:
+    """What the model says: how many messages it sees, and the last one, unless a test says otherwise."""
+
+    def __init__(self) -> None:
+        self.script: Callable[[Asked], Says] = self.echoes
+
+    def echoes(self, asked: Asked) -> Says:
+        return Says(f"{len(asked.told)}: {asked.told[-1]}")
+
+    def __call__(self, asked: Asked) -> Says:
+        return self.script(asked)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return Model()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def talking(
+    servers: Servers, tmp_path_factory: pytest.TempPathFactory, model: Model
+) -> AsyncGenerator[Installation]:
+    folder = tmp_path_factory.mktemp("chat")
+    (folder / "agents").mkdir()
+    for name, text in AGENTS.items():
+        (folder / "agents" / f"{name}.yaml").write_text(text)
+    with HTTPServer() as server:
+        settings: dict[str, Any] = {
+            "agents": (folder / "agents",),
+            "tools": ("tests.support.tools",),
+            "openai_api_key": "k",
+            "openai_base_url": TurnServer(server, model).url,
+        }
+        async with installation(servers, folder, **settings) as given:
+            await given.ready_worker()
+            yield given
+
+
+@pytest.fixture(autouse=True)
+def echoing(model: Model) -> None:
+    model.script = model.echoes
+
+
+async def test_a_conversation_is_left_and_gone_on_with_in_another_terminal(talking: Installation) -> None:
+    first = await talking.talking("chat", "--user", "ada")
+    await first.says("a new conversation: /end ends it")
+    first.type("Hello")
+    await first.prints("1: Hello\n")
+    first.process.send_signal(signal.SIGINT)
+    left = await first.ended()
+    assert (left.status, "the conversation stays open: perdure chat --user ada\n" in left.err) == (130, True)
+
+    second = await talking.talking("chat", "--user", "ada", "--agent", "agent")
+    await second.says("chat, with agent: /end ends it")
+    await second.prints("> Hello\n1: Hello\n")
+    second.type("Still there?")
+    await second.prints("2: Still there?\n")
+    second.type("/end")
+    ended = await second.ended()
+    assert (ended.status, "chat has ended\n" in ended.err) == (0, True)
+
+    third = await talking.talking("chat", "--user", "ada")
+    third.type("Hello again")
+    await third.prints("1: Hello again\n")
+    assert third.process.stdin
+    third.process.stdin.close()
+    closed = await third.ended()
+    assert (closed.status, "stays open" in closed.err) == (0, True)
+    assert (await talking.perdure("chat", "--user", "ada", "--end")).status == 0
+
+
+async def test_a_reply_is_seen_while_it_comes(talking: Installation, model: Model) -> None:
+    released = threading.Event()
+
+    def hold(number: int) -> None:
+        assert number == 0 or released.wait(60)
+
+    model.script = lambda _: Says("Once upon a time", before=hold)
+    terminal = await talking.talking("chat", "--user", "bea")
+    terminal.type("Tell me a story")
+    await terminal.prints("Once ")
+    assert not released.is_set()
+    released.set()
+    await terminal.prints("upon a time\n")
+    terminal.type("/end")
+    assert (await terminal.ended()).status == 0
+
+
+async def test_who_leaves_in_the_middle_of_a_reply_finds_it_on_coming_back(talking: Installation, model: Model) -> None:
+    released = threading.Event()
+
+    def hold(number: int) -> None:
+        assert number == 0 or released.wait(60)
+
+    model.script = lambda _: Says("Once upon a time", before=hold)
+    terminal = await talking.talking("chat", "--user", "cid")
+    terminal.type("Tell me a story")
+    await terminal.prints("Once ")
+    terminal.process.send_signal(signal.SIGINT)
+    assert (await terminal.ended()).status == 130
+    back = await talking.talking("chat", "--user", "cid")
+    await back.prints("> Tell me a story\nOnce ")
+    released.set()
+    await back.prints("upon a time\n")
+    back.type("/end")
+    assert (await back.ended()).status == 0
+
+
+async def test_a_question_that_comes_up_is_asked_and_answered_in_the_conversation(
+    talking: Installation, model: Model, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    writes = Call("append", {"ledger": str(ledger), "line": "x"})
+    model.script = lambda asked: Says("Done") if asked.outputs else Says(calls=(writes,))
+    terminal = await talking.talking("chat", "--user", "dot")
+    terminal.type("Write it down")
+    await terminal.says("May append be called")
+    terminal.type("perhaps")
+    await terminal.says("PRD106")
+    terminal.type("yes")
+    await terminal.prints("Done\n")
+    assert ledger.read_text() == "x\n"
+    terminal.type("/end")
+    assert (await terminal.ended()).status == 0
+
+
+async def test_a_script_says_one_thing_at_a_time_and_gets_the_reply_alone(talking: Installation) -> None:
+    first = await talking.perdure("chat", "Hello", "--user", "eve", "--session", "script", "--json")
+    reply = json.loads(first.out)
+    assert (first.status, reply["text"], reply["chat"].startswith("script-")) == (0, "1: Hello", True)
+    second = await talking.perdure("chat", "Again", "--user", "eve", "--session", "script")
+    assert (second.status, second.out) == (0, "2: Again\n")
+    other = await talking.perdure("chat", "Hello", "--user", "eve", "--session", "script", "--agent", "other")
+    assert (other.status, "is with 'agent', and not with 'other'" in other.complaint) == (2, True)
+    ended = await talking.perdure("chat", "--user", "eve", "--session", "script", "--end", "--json")
+    assert json.loads(ended.out) == {"session": "script", "ended": True}
+    anew = await talking.perdure("chat", "Hello", "--user", "eve", "--session", "script", "--agent", "other")
+    assert (anew.status, anew.out) == (0, "1: Hello\n"), anew.err
+    assert (await talking.perdure("chat", "--user", "eve", "--session", "script", "--end")).status == 0
+
+
+async def test_what_cannot_be_said_is_refused_with_what_to_do(talking: Installation) -> None:
+    huge = await talking.perdure("chat", "x" * 4_001, "--user", "fay")
+    assert (huge.status, "4000 characters" in huge.complaint) == (2, True)
+    assert (await talking.perdure("chat", " ", "--user", "fay")).status == 2
+    assert "needs a message" in (await talking.perdure("chat", "--user", "fay", "--json")).complaint
+    assert (await talking.perdure("chat", "Hello", "--user", "fay")).status == 0
+    stranger = await talking.perdure("chat", "--user", "gus", "--end")
+    assert "'chat' has no open conversation of this user" in stranger.complaint
+    nobody = await talking.perdure("chat", "Hello", "--user", "gus", "--agent", "nobody")
+    assert (nobody.status, "has ended before it answered" in nobody.complaint) == (2, True)
+    assert (await talking.perdure("chat", "--user", "fay", "--end")).status == 0
+
+
+async def test_who_types_on_after_it_has_ended_elsewhere_is_told_so(talking: Installation) -> None:
+    terminal = await talking.talking("chat", "--user", "hal")
+    terminal.type("Hello")
+    await terminal.prints("1: Hello\n")
+    assert (await talking.perdure("chat", "--user", "hal", "--end")).status == 0
+    terminal.type("Are you there?")
+    gone = await terminal.ended()
+    assert (gone.status, "no open conversation of this user (perdure chat" in gone.complaint) == (2, True)

@@ -1,0 +1,281 @@
+"""A conversation with an agent: one durable task, in which each message is answered once and in its order."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pytest_httpserver import HTTPServer
+from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
+
+from perdure import Actor, ActorKind, AgentTask, Limits
+from perdure.agent.chat import MOST_WAITING, Chat
+from perdure.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
+from perdure.tasks import Phase
+from tests.conftest import Servers
+from tests.support.goals import Agents, agents_on
+from tests.support.turn_server import Asked, Call, Fails, Says
+from tests.support.waiting import progress_of, until
+from worker.gateway.tasks import sent_update
+
+ADA = Actor(kind=ActorKind.PERSON, id="ada")
+
+
+@pytest.fixture
+def agents(servers: Servers, tmp_path: Path, httpserver: HTTPServer) -> Agents:
+    return agents_on(servers, tmp_path, httpserver)
+
+
+def chat(**more: Any) -> AgentTask:
+    named = {"task_id": f"c{uuid4().hex[:10]}", "user_id": f"user {uuid4().hex}", "agent": "worker"}
+    return AgentTask.model_validate(named | {"chat": True} | more)
+
+
+async def say(handle: WorkflowHandle[Any, Any], text: str, id_: str = "", **more: Any) -> ChatReply:
+    message = ChatMessage.model_validate({"text": text, "id": id_, "by": ADA, **more})
+    return await handle.execute_update("say", message, result_type=ChatReply)
+
+
+async def refused(sending: Any) -> str:
+    with pytest.raises(WorkflowUpdateFailedError) as caught:
+        await sending
+    return str(caught.value.cause)
+
+
+async def log_of(handle: WorkflowHandle[Any, Any]) -> ChatLog:
+    return await handle.query("chat", result_type=ChatLog)
+
+
+def echoed(asked: Asked) -> Says:
+    """Answer with the number of messages that it sees, and the last one."""
+    said = (asked.first, *asked.told)
+    return Says(f"{len(said) - 1}: {said[-1]}")
+
+
+async def test_each_message_is_answered_with_all_that_was_said_before_in_view(agents: Agents) -> None:
+    async with agents(echoed) as (one, server):
+        handle = await one.start(chat())
+        first, second = await say(handle, "Hello"), await say(handle, "And?")
+        assert (first.text, second.text) == ("1: Hello", "2: And?")
+        log = await log_of(handle)
+        assert [(each.message.text, each.text) for each in log.exchanges] == [
+            ("Hello", first.text),
+            ("And?", "2: And?"),
+        ]
+        assert (log.open, log.agent, bool(log.tenant), log.until is not None) == ((), "worker", True, True)
+        assert "conversation" in server.asked[0].instructions
+        assert "goal" not in server.asked[0].first
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        assert (await handle.result()).status is Phase.COMPLETED
+        await one.replay(handle)
+
+
+async def test_a_message_said_twice_is_answered_once_with_the_same_reply(agents: Agents) -> None:
+    async with agents(echoed) as (one, server):
+        handle = await one.start(chat())
+        replies = await asyncio.gather(*(say(handle, "Hello", "a") for _ in range(3)))
+        assert {reply.text for reply in replies} == {"1: Hello"}
+        assert (await say(handle, "Hello", "a")).text == "1: Hello"
+        assert (len(server.asked), len((await log_of(handle)).exchanges)) == (1, 1)
+        await handle.cancel()
+
+
+class Held:
+    """Holds up turns until they are let go."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.released = threading.Event()
+
+    def __call__(self, *_: Any) -> None:
+        self.reached.set()
+        assert self.released.wait(60)
+
+
+async def test_what_is_said_during_a_turn_waits_and_is_answered_in_its_order(agents: Agents) -> None:
+    held = Held()
+
+    def script(asked: Asked) -> Says:
+        held()
+        return echoed(asked)
+
+    async with agents(script) as (one, server):
+        handle = await one.start(chat())
+        replies = [asyncio.create_task(say(handle, "One"))]
+        await asyncio.to_thread(held.reached.wait, 60)
+        for number, text in enumerate(("Two", "Three"), 2):
+            replies.append(asyncio.create_task(say(handle, text)))
+            await until(lambda: log_of(handle), lambda log, wanted=number: len(log.open) == wanted)
+        assert (await log_of(handle)).until is None
+        held.released.set()
+        assert [(await reply).text for reply in replies] == ["1: One", "2: Two", "3: Three"]
+        assert len(server.asked) == 3
+        await handle.cancel()
+
+
+async def test_tools_are_called_within_a_turn_and_a_person_is_asked_as_always(agents: Agents) -> None:
+    agent = "name: worker\nmodel: openai:test\ntools: [append]\napprove: [append]\n"
+
+    def script(asked: Asked) -> Says:
+        return (
+            Says(calls=(Call("append", {"ledger": str(ledger), "line": "x"}),)) if not asked.outputs else Says("Done")
+        )
+
+    async with agents(script, agent) as (one, _):
+        ledger = one.ledger()
+        handle = await one.start(chat())
+        reply = asyncio.create_task(say(handle, "Write it down"))
+        asked = await progress_of(handle, lambda progress: bool(progress.questions))
+        await handle.execute_update("answer", {"question_id": asked.questions[0].id, "value": "yes", "by": "ada"})
+        assert (await reply).text == "Done"
+        assert ledger.read_text() == "x\n"
+        await handle.cancel()
+
+
+async def test_a_turn_that_fails_is_said_to_and_the_conversation_goes_on(agents: Agents) -> None:
+    turns: Sequence[Says | Fails] = (Fails(400), Says(declines=True), Says("Here again"))
+    answers = iter(turns)
+    async with agents(lambda _: next(answers)) as (one, _):
+        handle = await one.start(chat())
+        replies = [await say(handle, text) for text in ("One", "Two", "Three")]
+        assert "HTTP 400" in replies[0].problem
+        assert "declines" in replies[1].problem
+        assert (replies[2].text, replies[2].problem) == ("Here again", "")
+        assert (await progress_of(handle, lambda progress: progress.phase is Phase.LISTENING)).chat
+        await handle.cancel()
+
+
+async def test_the_turns_that_an_agent_may_take_count_for_each_message(agents: Agents) -> None:
+    agent = "name: worker\nmodel: openai:test\ntools: [echo]\nturns: 2\n"
+
+    def script(asked: Asked) -> Says:
+        number = len(asked.outputs)
+        wants = "twice" in asked.told[-1] or number % 2 == 0
+        return Says(calls=(Call("echo", {"value": asked.turns}),)) if wants else Says("Done")
+
+    async with agents(script, agent) as (one, _):
+        handle = await one.start(chat())
+        assert (await say(handle, "once")).text == "Done"
+        assert "took the 2 turns" in (await say(handle, "twice")).problem
+        await handle.cancel()
+
+
+async def test_a_long_reply_is_kept_by_reference(agents: Agents) -> None:
+    async with agents(lambda _: Says("long " * 2_000)) as (one, _):
+        handle = await one.start(chat())
+        reply = await say(handle, "Tell me all")
+        assert (reply.text, len(reply.ref), bool(reply.tenant)) == ("", 64, True)
+        assert await one.services.outputs.get(reply.tenant, reply.ref) == "long " * 2_000
+        await handle.cancel()
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["idle", "control"])
+async def test_it_ends_once_nobody_has_said_anything_for_as_long_as_its_limits_say(agents: Agents, ends: bool) -> None:
+    hours = timedelta(seconds=3 if ends else 3_600).total_seconds() / 3_600
+    async with agents(echoed) as (one, _):
+        handle = await one.start(chat(limits=Limits(idle_hours=hours)))
+        await say(handle, "Hello")
+        log = await log_of(handle)
+        if not ends:
+            assert log.until
+            assert log.until - log.exchanges[-1].at == timedelta(hours=1)
+            await handle.cancel()
+            return
+        result = await handle.result()
+        closed = (await handle.describe()).close_time
+        assert closed
+        assert closed - log.exchanges[-1].at >= timedelta(seconds=3)
+        assert result.status is Phase.COMPLETED
+        await one.replay(handle)
+
+
+async def test_each_turn_begins_the_time_anew(agents: Agents) -> None:
+    async with agents(echoed) as (one, _):
+        handle = await one.start(chat(limits=Limits(idle_hours=4 / 3_600)))
+        began = (await handle.describe()).start_time
+        last = began
+        while last - began < timedelta(seconds=6):
+            await say(handle, "Still here")
+            last = (await log_of(handle)).exchanges[-1].at
+        assert (await handle.result()).status is Phase.COMPLETED
+
+
+@pytest.mark.parametrize("carries", [True, False], ids=["carried", "control"])
+async def test_what_is_said_while_the_history_is_rolled_over_is_neither_lost_nor_answered_twice(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch, carries: bool
+) -> None:
+    if not carries:
+        monkeypatch.setattr(Chat, "box", ChatBox())
+    rolled = 0
+
+    def script(asked: Asked) -> Says:
+        return echoed(asked) if len(asked.outputs) % 2 else Says(calls=(Call("echo", {"value": asked.turns}),))
+
+    async with agents(script, continue_after=40) as (one, _):
+        started = await one.start(chat())
+        handle = one.client.get_workflow_handle(started.id)
+
+        async def insist(text: str) -> ChatReply:
+            nonlocal rolled
+            message = ChatMessage(text=text, id=f"id of {text}", by=ADA)
+            while (reply := await sent_update(handle, "say", message, ChatReply)).pending:
+                rolled += 1
+            return reply
+
+        texts = [f"Message {number:02}" for number in range(12)]
+        for place in range(0, 12, 3):
+            replies = await asyncio.gather(*(insist(text) for text in texts[place : place + 3]))
+            assert [reply.text.partition(": ")[2] for reply in replies] == texts[place : place + 3]
+        log = await log_of(handle)
+        every = sorted(each.message.text for each in log.exchanges)
+        assert ((await handle.describe()).run_id != started.first_execution_run_id, every == texts) == (True, carries)
+        if carries:
+            assert rolled
+            again = await insist(texts[0])
+            assert again.text == next(each.text for each in log.exchanges if each.message.text == texts[0])
+        await handle.cancel()
+
+
+async def test_what_does_not_belong_here_is_refused_with_what_to_do(agents: Agents) -> None:
+    held = Held()
+
+    def script(asked: Asked) -> Says:
+        held()
+        return echoed(asked)
+
+    async with agents(script) as (one, _):
+        handle = await one.start(chat())
+        assert "is with 'worker', and not with 'another'" in await refused(say(handle, "x", agent="another"))
+        assert "has ended, and another one is open" in await refused(say(handle, "x", chat="another"))
+        assert "4000" in await refused(handle.execute_update("say", {"text": "x" * 4_001}))
+        waiting = [asyncio.create_task(say(handle, "One"))]
+        await asyncio.to_thread(held.reached.wait, 60)
+        waiting += [asyncio.create_task(say(handle, f"{number}")) for number in range(MOST_WAITING)]
+        await until(lambda: log_of(handle), lambda log: len(log.open) == MOST_WAITING + 1)
+        assert "send it again once one is" in await refused(say(handle, "One too many"))
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        assert "is ending (perdure chat starts a new one)" in await refused(say(handle, "Late"))
+        held.released.set()
+        assert all(reply.text for reply in await asyncio.gather(*waiting))
+        assert (await handle.result()).status is Phase.COMPLETED
+
+
+async def test_a_task_with_a_goal_or_a_skill_is_no_conversation(agents: Agents) -> None:
+    async with agents(echoed) as (one, _):
+        handle = await one.start(one.task(one.skill("steps: [{id: w, wait: 1h}]")))
+        assert "is no conversation" in await refused(say(handle, "x"))
+        assert "is no conversation" in await refused(handle.execute_update("end", ChatEnding(by=ADA)))
+        await handle.cancel()
+        talking = await one.start(chat())
+        assert "use perdure chat" in await refused(talking.execute_update("message", {"text": "x"}))
+        await talking.cancel()
+
+
+async def test_whoever_waits_is_told_where_the_conversation_cannot_even_begin(agents: Agents) -> None:
+    async with agents(echoed) as (one, _):
+        handle = await one.start(chat(agent="nobody"))
+        assert "has ended before it answered" in await refused(say(handle, "Hello"))

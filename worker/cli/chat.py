@@ -1,0 +1,152 @@
+"""The command that converses with an agent."""
+
+import asyncio
+import shlex
+import sys
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from perdure.changes import Actor
+from perdure.chats import OF_A_CHAT, ChatMessage
+from perdure.documents import validated
+from perdure.errors import InvalidAnswer, InvalidInput, InvalidTask
+from perdure.questions import Answer, Question
+from perdure.settings import Settings
+from worker.cli.memory import User
+from worker.cli.reach import gateway, person, started
+from worker.cli.tasks import AsJson
+from worker.gateway import Gateway
+from worker.terminal import display
+from worker.terminal.conversation import TerminalChat, TypedLines, show_history
+from worker.terminal.output import Exit, fail, program, say, show_json
+
+_END = "/end"
+
+
+async def chat(
+    message: Annotated[str, typer.Argument(help="What to say; without it, what is typed line by line.")] = "",
+    *,
+    user: User,
+    session: Annotated[str, typer.Option(help="Which of the user's conversations.")] = OF_A_CHAT,
+    agent: Annotated[
+        str | None, typer.Option(help="Who answers in a conversation that begins now.", show_default="agent")
+    ] = None,
+    end: Annotated[bool, typer.Option("--end", help="End the conversation: what is said next begins another.")] = False,
+    by: Annotated[str, typer.Option(help="Who says it; your account's name if left out.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Converse with an agent, today and tomorrow, from any terminal: what is said is kept, and goes on where it was.
+
+    The first message begins the conversation. Ctrl-C leaves it open, also in the middle of a reply; "/end", or --end,
+    ends it, and so does a day in which nobody says anything. Questions for a person that come up are asked here. With
+    a message, only the reply is printed, for scripts.
+    """
+    settings = Settings()
+    if end:
+        if message:
+            raise InvalidInput("--end", "is given together with a message", fix="say it first, then end it")
+        ended = await gateway(settings).end_chat(user, session=session, by=person(by))
+        if as_json:
+            show_json({"session": session, "ended": ended})
+        else:
+            _say_ended(session, ended=ended)
+        return
+    if as_json and not message:
+        raise InvalidInput("--json", "needs a message", fix="perdure chat MESSAGE --json")
+    if message:
+        _message(message, agent)
+    addresses = await asyncio.to_thread(started, settings)
+    again = f"{program()} chat --user {shlex.quote(user)}"
+    again += f" --session {shlex.quote(session)}" if session != OF_A_CHAT else ""
+    async with gateway(settings, addresses) as installation:
+        try:
+            if message:
+                await _once(installation, user, session, _message(message, agent), person(by), as_json=as_json)
+                return
+            await _typed(installation, user, session, agent, person(by))
+        except asyncio.CancelledError:
+            say(f"\nthe conversation stays open: {again}")
+            raise
+        except EOFError:
+            say(f"the conversation stays open: {again}")
+
+
+def _say_ended(session: str, *, ended: bool) -> None:
+    say(f"{session} has ended" if ended else f"{session} ends once all that was said is answered")
+
+
+async def _once(
+    installation: Gateway, user: str, session: str, message: ChatMessage, by: Actor, *, as_json: bool
+) -> None:
+    """Say one thing, and print the reply."""
+
+    async def ask(question: Question) -> None:
+        say(display.how_to_answer(conversation.workflow_id, question))
+
+    streams = sys.stdout.isatty() and not as_json
+    conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=streams)
+    reply = await conversation.reply(message)
+    if as_json:
+        show_json(reply)
+    elif not (streams or reply.problem):
+        sys.stdout.write(f"{reply.text}\n")
+    if reply.problem:
+        fail(reply.problem, Exit.FAILED)
+
+
+async def _typed(installation: Gateway, user: str, session: str, agent: str | None, by: Actor) -> None:
+    """Converse line by line.
+
+    Raises:
+        EOFError: There is no further line, and the conversation goes on.
+    """
+    lines = TypedLines()
+
+    async def ask(question: Question) -> None:
+        shown, _ = display.how_to_answer(conversation.workflow_id, question).rsplit("\n", 1)
+        say(f"\n{shown}")
+        while (value := await lines.next("answer: ")) is not None:
+            try:
+                given = validated(Answer, {"question_id": question.id, "value": value}, "")
+                await installation.answer(conversation.workflow_id, given, by=by)
+            except (InvalidAnswer, InvalidInput) as error:
+                say(str(error))
+            else:
+                return
+
+    conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=True)
+    log = await installation.chat(user, session=session, by=by)
+    if log is None:
+        say("a new conversation: /end ends it, Ctrl-C leaves it open")
+    else:
+        say(f"{session}, with {log.agent}: /end ends it, Ctrl-C leaves it open")
+        if agent not in (None, log.agent):
+            problem = f"the open conversation is with {log.agent!r}, and not with {agent!r}"
+            raise InvalidTask("agent", problem, fix="end it, or give another --session")
+        show_history(log)
+        for left in log.open:
+            sys.stdout.write(f"> {left.text}\n")
+            await conversation.reply(ChatMessage(text=left.text, id=left.id, chat=log.chat))
+    joined = log.chat if log else None
+    while (line := await lines.next("> ")) != _END:
+        if line is None:
+            raise EOFError
+        try:
+            said = _message(line, agent).changed(chat=joined)
+        except InvalidTask as error:
+            say(str(error))
+            continue
+        joined = (await conversation.reply(said)).chat
+    if joined is not None:
+        _say_ended(session, ended=await installation.end_chat(user, session=session, by=by))
+
+
+def _message(text: str, agent: str | None) -> ChatMessage:
+    """Return a message with an id, so that it counts once however often it has to be sent.
+
+    Raises:
+        InvalidTask: It is empty or too long, or an agent cannot have this name.
+    """
+    return validated(ChatMessage, {"text": text, "id": uuid4().hex, "agent": agent}, "", InvalidTask)

@@ -1,0 +1,218 @@
+"""Requests about conversations with an agent."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from temporalio.client import WithStartWorkflowOperation, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.bounds import Limits
+from perdure.changes import Actor
+from perdure.chats import (
+    OF_A_CHAT,
+    ChatEnding,
+    ChatLog,
+    ChatMessage,
+    ChatReply,
+    Exchange,
+    ReplyPiece,
+    ReplyPlace,
+    chat_workflow_id,
+)
+from perdure.documents import validated
+from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
+from perdure.names import AGAIN, CHAT, END, SAY, STARTED_BY, Workflow
+from perdure.tasks import AgentTask, TaskResult
+from worker.gateway.base import ANSWERED_WITHIN, call
+from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls, has_ended, sent_update, until_taken
+
+if TYPE_CHECKING:
+    from worker.replies import Replies
+
+_ENDS_WITHIN = 10.0
+"""Seconds that a conversation in which nothing is left to answer has to end in: a choice. It takes some tenths."""
+
+_AGAIN_AFTER = 0.2
+"""Seconds until a message is sent again that came as a conversation ended; a choice."""
+
+_BEGINS = 60
+"""Characters of a session's name that the ids of its conversations begin with; all have some of their own."""
+
+
+class ChatCalls(TaskCalls):
+    """Conversing. A session of a user has one open conversation at most, a task of its own."""
+
+    _reading: "Replies | None" = None
+
+    @call
+    async def say(self, user_id: str, message: ChatMessage, *, session: str = OF_A_CHAT, by: Actor) -> ChatReply:
+        """Say something, and return the reply once there is one, however long that takes.
+
+        Without an open conversation, one begins; with ``chat`` in the message, only that one is meant. A message counts
+        once by its id, and said again it returns the same reply.
+
+        Args:
+            user_id: Whose conversation it is.
+            message: What is said, and to which agent.
+            session: Which of the user's conversations.
+            by: Who says it.
+
+        Raises:
+            InvalidTask: The conversation has ended, is another agent's, or has too many messages to answer.
+            StoreUnavailable: The reply is long, and where it is kept does not answer.
+        """
+        given = message.model_dump() | {"by": by.model_dump(), "id": message.id or uuid4().hex}
+        sent = validated(ChatMessage, given, "", InvalidTask)
+        new = self._new(user_id, session, sent)
+        await self.served()
+        while True:
+            try:
+                reply = await self._said(new, session, sent, by)
+            except RPCError as error:
+                if not has_ended(error):
+                    raise
+                if sent.chat:
+                    raise _gone(session) from error
+                # It ended as the message came, and another one begins.
+                await asyncio.sleep(_AGAIN_AFTER)
+                continue
+            if not reply.pending:
+                return await self._whole(reply)
+
+    @call
+    async def chat(self, user_id: str, *, session: str = OF_A_CHAT, by: Actor) -> ChatLog | None:
+        """Return the open conversation of a session; None: there is none.
+
+        Args:
+            user_id: Whose.
+            session: Which of the user's conversations.
+            by: Who asks.
+
+        Raises:
+            WorkerUnavailable: No worker can say.
+        """
+        identifier = chat_workflow_id(user_id, session)
+        if not await self._is_open(identifier):
+            return None
+        handle = (await self.client()).get_workflow_handle(identifier)
+        try:
+            log = await handle.query(CHAT, result_type=ChatLog, rpc_timeout=ANSWERED_WITHIN)
+        except RPCError as error:
+            if error.status not in NOBODY_ANSWERS:
+                raise
+            raise self.unserved(silent=await self.workers()) from error
+        return log.changed(exchanges=tuple([await self._readable(log, one) for one in log.exchanges]))
+
+    @call
+    async def end_chat(self, user_id: str, *, session: str = OF_A_CHAT, by: Actor) -> bool:
+        """End the open conversation of a session, once what was said before is answered.
+
+        Returns:
+            Whether it has ended: it takes longer where something is being answered.
+
+        Args:
+            user_id: Whose.
+            session: Which of the user's conversations.
+            by: Who ends it.
+
+        Raises:
+            InvalidTask: There is none.
+        """
+        identifier = chat_workflow_id(user_id, session)
+        if not await self._is_open(identifier):
+            raise _gone(session)
+        handle = (await self.client()).get_workflow_handle(identifier)
+        async with self._updating(identifier, "end it", "there is nothing to end", "it may still end"):
+            await sent_update(handle, END, ChatEnding(by=by))
+        with contextlib.suppress(TimeoutError, WorkflowFailureError):
+            async with asyncio.timeout(_ENDS_WITHIN):
+                await handle.result()
+        return not await self._is_open(identifier)
+
+    @call
+    async def reply_pieces(self, place: ReplyPlace, after: str, *, by: Actor) -> tuple[Sequence[ReplyPiece], str]:
+        """Return the pieces of a reply that have come since, and the place of the last one; waits a second for some.
+
+        Args:
+            place: The reply.
+            after: The place of the last piece that was read.
+            by: Who reads along.
+
+        Raises:
+            StoreUnavailable: Redis does not answer; the reply comes all the same.
+        """
+        return await self._replies().pieces(place, after)
+
+    def _new(self, user_id: str, session: str, message: ChatMessage) -> AgentTask:
+        """Return the task that a conversation is which begins now."""
+        named = {"task_id": f"{session[:_BEGINS]}-{secrets.token_hex(6)}", "user_id": user_id, "chat": True}
+        named |= {"agent": message.agent} if message.agent else {}
+        asked = named | {"limits": Limits(idle_hours=self._settings.chat_idle_hours)}
+        return validated(AgentTask, asked, "", InvalidTask)
+
+    async def _said(self, new: AgentTask, session: str, message: ChatMessage, by: Actor) -> ChatReply:
+        """Send a message; one that names no conversation begins one where none is open."""
+        client, identifier = await self.client(), chat_workflow_id(new.user_id, session)
+        handle = client.get_workflow_handle(identifier)
+        if message.chat:
+            return await sent_update(handle, SAY, message, ChatReply)
+        sending = uuid4().hex
+
+        async def send() -> ChatReply:
+            starting: Any = WithStartWorkflowOperation(
+                Workflow.RESUMABLE_AGENT,
+                new,
+                id=identifier,
+                task_queue=self._settings.task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                result_type=TaskResult,
+                static_summary=new.summary,
+                # The one before has ended, and is another task.
+                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: True},
+            )
+            return await client.execute_update_with_start_workflow(
+                SAY, message, start_workflow_operation=starting, id=sending, result_type=ChatReply
+            )
+
+        return await until_taken(send)
+
+    async def _is_open(self, identifier: str) -> bool:
+        try:
+            found = await (await self.client()).get_workflow_handle(identifier).describe()
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return False
+        return found.status is WorkflowExecutionStatus.RUNNING
+
+    async def _whole(self, reply: ChatReply) -> ChatReply:
+        """Return a reply with its text, wherever it is kept."""
+        if not reply.ref:
+            return reply
+        return reply.changed(text=await self._replies().text(reply.tenant, reply.ref, reply.chat), ref="")
+
+    async def _readable(self, log: ChatLog, one: Exchange) -> Exchange:
+        if not one.ref:
+            return one
+        try:
+            return one.changed(text=await self._replies().text(log.tenant, one.ref, log.chat), ref="")
+        except (StoreUnavailable, ResultExpired) as error:
+            return one.changed(problem=f"its text is not at hand: {error}")
+
+    def _replies(self) -> "Replies":
+        if self._reading is None:
+            from worker.replies import Replies  # noqa: PLC0415  it loads Redis' client
+
+            self._reading = Replies(self._settings, self._addresses)
+            self._stack.push_async_callback(self._reading.aclose)
+        return self._reading
+
+
+def _gone(session: str) -> InvalidTask:
+    problem = f"{session!r} has no open conversation of this user"
+    return InvalidTask("session", problem, fix="perdure chat with a message starts one")

@@ -1,0 +1,194 @@
+"""A conversation in a terminal: what was said, a reply while it comes, and the questions that come up meanwhile."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from perdure.changes import Actor
+from perdure.chats import (
+    BEGINNING,
+    ChatLog,
+    ChatMessage,
+    ChatReply,
+    ReplyPlace,
+    ReplyReader,
+    Shown,
+    ShownKind,
+    chat_workflow_id,
+)
+from perdure.errors import StoreUnavailable, WorkerUnavailable
+from perdure.questions import Question
+from worker.gateway import Gateway
+from worker.terminal.output import out, say
+
+_PERIOD = 0.3
+"""Seconds between two looks at what is asked; a choice."""
+
+_LAST_PIECES = 1.0
+"""Seconds that the last pieces of a reply have to come in, once it is known; a choice."""
+
+_ANEW = "\n[begun anew]\n"
+
+
+class TypedLines:
+    """The lines that somebody types, read by a thread: one that waits for a line keeps nobody from leaving."""
+
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    async def next(self, prompt: str) -> str | None:
+        """Return the next line that is not blank; None at their end."""
+        if not self._thread.is_alive() and self._thread.ident is None:
+            self._thread.start()
+        while True:
+            if sys.stdin.isatty():
+                sys.stderr.write(prompt)
+                sys.stderr.flush()
+            line = await self._lines.get()
+            if line is None:
+                self._put(None)
+                return None
+            if line.strip():
+                return line.strip()
+
+    def _read(self) -> None:
+        for line in sys.stdin:
+            self._loop.call_soon_threadsafe(self._put, line)
+        self._loop.call_soon_threadsafe(self._put, None)
+
+    def _put(self, line: str | None) -> None:
+        self._lines.put_nowait(line)
+
+
+class TerminalChat:
+    """One conversation of a user, as one terminal takes part in it.
+
+    Args:
+        installation: The gateway to ask.
+        user_id: Whose it is.
+        session: Which of the user's conversations.
+        by: Who takes part.
+        asks: Called with each question that comes up while a reply is waited for.
+        streams: Whether replies are shown while they come.
+    """
+
+    def __init__(
+        self,
+        installation: Gateway,
+        user_id: str,
+        session: str,
+        *,
+        by: Actor,
+        asks: Callable[[Question], Awaitable[None]],
+        streams: bool,
+    ) -> None:
+        self._installation = installation
+        self._user = user_id
+        self._session = session
+        self._by = by
+        self._asks = asks
+        self._streams = streams
+        self._asked: set[str] = set()
+
+    @property
+    def workflow_id(self) -> str:
+        """The id of its workflow."""
+        return chat_workflow_id(self._user, self._session)
+
+    async def reply(self, message: ChatMessage) -> ChatReply:
+        """Say something, show the reply, and return it. A reply that cannot be had is shown with the reason.
+
+        Args:
+            message: What is said, with an id.
+
+        Raises:
+            InvalidTask: It is not taken; says what to do.
+        """
+        reader = ReplyReader()
+        saying = asyncio.create_task(self._installation.say(self._user, message, session=self._session, by=self._by))
+        beside = [asyncio.create_task(self._ask_people())]
+        if self._streams:
+            beside.append(asyncio.create_task(self._read_along(message.id, reader)))
+        try:
+            reply = await saying
+            if self._streams and reply.text and reader.text != reply.text:
+                await asyncio.wait(beside[1:], timeout=_LAST_PIECES)
+        finally:
+            for one in (saying, *beside):
+                one.cancel()
+            await asyncio.gather(saying, *beside, return_exceptions=True)
+        if self._streams:
+            _show_rest(reader.text, reply)
+        return reply
+
+    async def _read_along(self, message: str, reader: ReplyReader) -> None:
+        """Show a reply while it comes. Without Redis it is shown once it is there."""
+        after = BEGINNING
+        with suppress(StoreUnavailable):
+            log = await self._log()
+            place = ReplyPlace(tenant=log.tenant, task_id=log.chat, message=message)
+            while True:
+                pieces, after = await self._installation.reply_pieces(place, after, by=self._by)
+                for piece in pieces:
+                    for shown in reader.take(piece):
+                        _show(shown)
+
+    async def _log(self) -> ChatLog:
+        """Return the conversation once it is prepared."""
+        while True:
+            with suppress(WorkerUnavailable):
+                log = await self._installation.chat(self._user, session=self._session, by=self._by)
+                if log is not None and log.tenant:
+                    return log
+            await asyncio.sleep(_PERIOD)
+
+    async def _ask_people(self) -> None:
+        """Have each question that comes up answered here, or said how it is answered elsewhere."""
+        await self._log()
+        while True:
+            progress = await self._installation.progress(self.workflow_id, by=self._by)
+            for question in progress.questions if progress else ():
+                if question.id not in self._asked:
+                    self._asked.add(question.id)
+                    await self._asks(question)
+            await asyncio.sleep(_PERIOD)
+
+
+def show_history(log: ChatLog) -> None:
+    """Print what was said and answered."""
+    if log.dropped:
+        say(f"{log.dropped} messages before these are no longer kept here")
+    for one in log.exchanges:
+        out.print(f"> {one.message.text}", markup=False)
+        out.print(one.text or f"[no reply: {one.problem}]", markup=False)
+
+
+def _show(shown: Shown) -> None:
+    match shown.kind:
+        case ShownKind.TEXT:
+            _write(shown.text)
+        case ShownKind.TURN:
+            _write("\n")
+        case ShownKind.ANEW:
+            _write(_ANEW)
+        case _:
+            pass
+
+
+def _show_rest(seen: str, reply: ChatReply) -> None:
+    """Print what is missing of a reply: what was shown so far may be an older turn, or the half of it."""
+    if reply.problem:
+        _write(("\n" if seen else "") + f"[no reply: {reply.problem}]\n")
+    elif reply.text.startswith(seen):
+        _write(f"{reply.text[len(seen) :]}\n")
+    else:
+        _write(f"{_ANEW}{reply.text}\n")
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
