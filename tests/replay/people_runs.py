@@ -126,15 +126,13 @@ async def _lessons(here: Recorder, user: str, failed: WorkflowHandle[Any, Any]) 
 
 async def _chats(here: Recorder, user: str) -> None:
     agent = here.agent("talking", "instructions: Be brief.\nmodel: openai:test\ntools: [echo]\n")
-    for name, queue in (("chat", ""), ("chat_continued", here.rolling)):
-        chat = await _start(here, AgentTask(task_id=name, user_id=user, agent=agent, chat=True), queue)
-        latest = here.client.get_workflow_handle(chat.id)
-        said = (_say(latest, f"Message {number}") for number in range(6))
-        await asyncio.gather(*said)
-        assert (await _say(latest, "Message 0")).text == "Said: Message 0"
-        await sent_update(latest, END, ChatEnding(by=ADA))
-        assert (await latest.result())["status"] == Phase.COMPLETED
-        await here.keep(f"agent_{name}", chat)
+    chat = await _start(here, AgentTask(task_id="chat_continued", user_id=user, agent=agent, chat=True), here.rolling)
+    latest = here.client.get_workflow_handle(chat.id)
+    await asyncio.gather(*(_say(latest, f"Message {number}") for number in range(6)))
+    assert (await _say(latest, "Message 0")).text == "Said: Message 0"
+    await sent_update(latest, END, ChatEnding(by=ADA))
+    assert (await latest.result())["status"] == Phase.COMPLETED
+    await here.keep("agent_chat_continued", chat)
     limits = Limits(idle_hours=2 / 3_600)
     idle = await _start(here, AgentTask(task_id="idle", user_id=user, agent=agent, chat=True, limits=limits))
     assert (await _say(idle, "Hello")).text == "Said: Hello"

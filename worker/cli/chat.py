@@ -118,10 +118,11 @@ async def _typed(installation: Gateway, user: str, session: str, agent: str | No
 
     conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=True)
     log = await installation.chat(user, session=session, by=by)
+    keys = f"/end ends it, Ctrl-C leaves it open; perdure status {conversation.workflow_id}"
     if log is None:
-        say("a new conversation: /end ends it, Ctrl-C leaves it open")
+        say(f"a new conversation: {keys}")
     else:
-        say(f"{session}, with {log.agent}: /end ends it, Ctrl-C leaves it open")
+        say(f"{session}, with {log.agent}: {keys}")
         if agent not in (None, log.agent):
             problem = f"the open conversation is with {log.agent!r}, and not with {agent!r}"
             raise InvalidTask("agent", problem, fix="end it, or give another --session")

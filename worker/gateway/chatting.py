@@ -164,7 +164,7 @@ class ChatCalls(TaskCalls):
         sending = uuid4().hex
 
         async def send() -> ChatReply:
-            starting: Any = WithStartWorkflowOperation(
+            starting: WithStartWorkflowOperation[Any, TaskResult] = WithStartWorkflowOperation(
                 Workflow.RESUMABLE_AGENT,
                 new,
                 id=identifier,

@@ -93,6 +93,8 @@ class TerminalChat:
         self._asks = asks
         self._streams = streams
         self._asked: set[str] = set()
+        self._expected: str | None = None
+        """The reply, once it is known: the pieces are read until they add up to it."""
 
     @property
     def workflow_id(self) -> str:
@@ -108,7 +110,7 @@ class TerminalChat:
         Raises:
             InvalidTask: It is not taken; says what to do.
         """
-        reader = ReplyReader()
+        reader, self._expected = ReplyReader(), None
         saying = asyncio.create_task(self._installation.say(self._user, message, session=self._session, by=self._by))
         beside = [asyncio.create_task(self._ask_people())]
         if self._streams:
@@ -116,6 +118,7 @@ class TerminalChat:
         try:
             reply = await saying
             if self._streams and reply.text and reader.text != reply.text:
+                self._expected = reply.text
                 await asyncio.wait(beside[1:], timeout=_LAST_PIECES)
         finally:
             for one in (saying, *beside):
@@ -131,7 +134,7 @@ class TerminalChat:
         with suppress(StoreUnavailable):
             log = await self._log()
             place = ReplyPlace(tenant=log.tenant, task_id=log.chat, message=message)
-            while True:
+            while reader.text != self._expected:
                 pieces, after = await self._installation.reply_pieces(place, after, by=self._by)
                 for piece in pieces:
                     for shown in reader.take(piece):

@@ -12,11 +12,12 @@ import pytest
 from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 
+from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, Limits
 from perdure.agent.chat import MOST_WAITING, Chat
 from perdure.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
 from perdure.tasks import Phase
-from tests.conftest import Servers
+from tests.conftest import OwnServers, Servers
 from tests.support.goals import Agents, agents_on
 from tests.support.turn_server import Asked, Call, Fails, Says
 from tests.support.waiting import progress_of, until
@@ -279,3 +280,15 @@ async def test_whoever_waits_is_told_where_the_conversation_cannot_even_begin(ag
     async with agents(echoed) as (one, _):
         handle = await one.start(chat(agent="nobody"))
         assert "has ended before it answered" in await refused(say(handle, "Hello"))
+
+
+async def test_a_conversation_goes_on_without_redis_and_nobody_can_read_along(
+    own_servers: OwnServers, tmp_path: Path, httpserver: HTTPServer
+) -> None:
+    fleet = await own_servers(Server.REDIS)
+    async with agents_on(fleet.addresses, tmp_path, httpserver)(echoed) as (one, _):
+        handle = await one.start(chat(memory="off"))
+        assert (await say(handle, "Hello")).text == "1: Hello"
+        await fleet.stop(Server.REDIS)
+        assert (await say(handle, "Still there?")).text == "2: Still there?"
+        await handle.cancel()
