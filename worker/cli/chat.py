@@ -17,6 +17,7 @@ from perdure.settings import Settings
 from worker.cli.memory import User
 from worker.cli.reach import gateway, person, started
 from worker.cli.tasks import AsJson
+from worker.exit import leave
 from worker.gateway import Gateway
 from worker.terminal import display
 from worker.terminal.conversation import TerminalChat, TypedLines, show_history
@@ -68,7 +69,8 @@ async def chat(
             await _typed(installation, user, session, agent, person(by))
         except asyncio.CancelledError:
             say(f"\nthe conversation stays open: {again}")
-            raise
+            # Nothing is left to be done here, and what waits for a server would have to be waited for.
+            leave(Exit.DETACHED)
         except EOFError:
             say(f"the conversation stays open: {again}")
 

@@ -28,6 +28,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
 from perdure.names import AGAIN, CHAT, END, SAY, STARTED_BY, Workflow
 from perdure.tasks import AgentTask, TaskResult
+from perdure.temporal.errors import is_cancelling
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls, has_ended, sent_update, until_taken
 
@@ -103,7 +104,7 @@ class ChatCalls(TaskCalls):
         try:
             log = await handle.query(CHAT, result_type=ChatLog, rpc_timeout=ANSWERED_WITHIN)
         except RPCError as error:
-            if error.status not in NOBODY_ANSWERS:
+            if error.status not in NOBODY_ANSWERS or is_cancelling():
                 raise
             raise self.unserved(silent=await self.workers()) from error
         return log.changed(exchanges=tuple([await self._readable(log, one) for one in log.exchanges]))

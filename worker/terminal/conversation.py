@@ -123,7 +123,7 @@ class TerminalChat:
         finally:
             for one in (saying, *beside):
                 one.cancel()
-            await asyncio.gather(saying, *beside, return_exceptions=True)
+        await asyncio.gather(*beside, return_exceptions=True)
         if self._streams:
             _show_rest(reader.text, reply)
         return reply
