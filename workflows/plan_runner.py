@@ -26,6 +26,7 @@ from workflows.foreign import ForeignCalls
 from workflows.lessons import Lessons
 from workflows.listening import Listening
 from workflows.pausing import Pauses
+from workflows.rolling import continue_with
 from workflows.running_task import RunningTask
 
 SUBMITS = timedelta(seconds=5)
@@ -33,9 +34,6 @@ SUBMITS = timedelta(seconds=5)
 
 
 _OUTCOME = cast("type[Ended | Asks | Waits | Calls]", StepOutcome)
-
-CARRIED_LIMIT = 1_800_000
-"""Bytes that a rollover may carry: beyond 2 MB Temporal refuses it again and again."""
 
 
 class PlanRunner:
@@ -345,11 +343,4 @@ class PlanRunner:
         await workflow.wait_condition(workflow.all_handlers_finished)
         self._running.is_rolling = False
         if self._can_roll():
-            carried = self._running.task.changed(inputs={}, begin=None, carried=self._carried)
-            if (size := len(carried.model_dump_json().encode())) > CARRIED_LIMIT:
-                raise TaskFailed(
-                    f"the results of its steps have {size:,} bytes, and at most {CARRIED_LIMIT:,} can be carried on "
-                    "(return references, or split the task)"
-                )
-            # Temporal itself carries on only the memo that the workflow was started with.
-            workflow.continue_as_new(carried, memo=workflow.memo())
+            continue_with(self._running.task, self._carried)
