@@ -128,7 +128,7 @@ async def _chats(here: Recorder, user: str) -> None:
     agent = here.agent("talking", "instructions: Be brief.\nmodel: openai:test\ntools: [echo]\n")
     chat = await _start(here, AgentTask(task_id="chat_continued", user_id=user, agent=agent, chat=True), here.rolling)
     latest = here.client.get_workflow_handle(chat.id)
-    await asyncio.gather(*(_say(latest, f"Message {number}") for number in range(6)))
+    await asyncio.gather(*(_say(latest, f"Message {number}") for number in range(3)))
     assert (await _say(latest, "Message 0")).text == "Said: Message 0"
     await sent_update(latest, END, ChatEnding(by=ADA))
     assert (await latest.result())["status"] == Phase.COMPLETED
