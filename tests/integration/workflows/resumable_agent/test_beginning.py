@@ -346,7 +346,7 @@ async def test_a_task_whose_runs_temporal_has_forgotten_begins_at_its_first_step
     request = DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=execution)
     await agents.client.workflow_service.delete_workflow_execution(request)
     tenant = agents.services.tenant_key.tenant_of(task.user_id)
-    query = f"PerdureTenant = '{tenant}'"
+    query = f"WorkflowType = 'ResumableAgent' AND PerdureTenant = '{tenant}'"
     await until(lambda: agents.client.count_workflows(query), lambda found: found.count == 0)
     with pytest.raises(InvalidTask, match=r"no longer has a run of .* .begin at 'looked': effects that are rec"):
         await ended(gateway, task, step="second", confirmed=ANY)
