@@ -125,8 +125,6 @@ class SessionWriter:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))
 
     async def _resolved(self, call: StepCall, attempt: Attempt, now: datetime) -> list[Episode]:
-        if call.is_first and attempt.number == 1:
-            return []
         failure = await self._known(call, happened.failure_id(attempt.run, call.path), _patience(attempt))
         if failure is None:
             return []

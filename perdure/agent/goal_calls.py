@@ -93,10 +93,9 @@ class TurnCalls:
                     "inline_limit": inline_limit_of(conversation),
                     "resumed": state.branches[path].resumed if path in state.branches else None,
                     "timeout": shape.timeout,
-                    "earlier": state.earlier,
                 }
                 if shape.effect.is_once:
-                    of["binding"] = self._prepared.binding
+                    of |= {"binding": self._prepared.binding, "earlier": state.earlier}
                 call = StepCall.model_validate(of)
                 return Action(branch=path, path=path, activity=tool, call=call, tool=shape, heeds_lessons=True)
 

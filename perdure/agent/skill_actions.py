@@ -119,10 +119,10 @@ class SkillActions:
         prepared, here = self._prepared, state.branches[branch]
         shape = prepared.tools[step.tool]
         of |= {"resumed": here.resumed, "timeout": shape.timeout, "acting": acting_of(self._task, prepared, state)}
-        of["earlier"] = state.earlier or (state.started_at if here.again else None)
         of["lessons"] = here.lessons
         if shape.effect.is_once:
-            of["binding"] = prepared.binding
+            earlier = state.earlier or (state.started_at if here.again else None)
+            of |= {"binding": prepared.binding, "earlier": earlier}
         call = StepCall.model_validate(of)
         return {"activity": step.tool, "call": call, "tool": shape, "critical": step.critical}
 

@@ -142,12 +142,7 @@ class StepCall(StepContext):
     failed: int = 0
     """In how many of these its tool failed by itself."""
     earlier: Instant | None = None
-    """Since when there may have been attempts before this activity, in this run or another; None: there were none."""
-
-    @property
-    def is_first(self) -> bool:
-        """Whether nothing was tried before this activity."""
-        return self.earlier is None and self.resumed is None and not self.tried
+    """Since when attempts before this activity may have claimed the effect, in this run or another; None: none did."""
 
     def cut_after(self, seconds: float) -> float:
         """Return the seconds after which the call is cut off, of a tool that may take so many."""

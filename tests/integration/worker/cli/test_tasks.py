@@ -26,23 +26,23 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
     file, task_id = installed.audit("nodeenv==1.12.0", "prompt-toolkit==3.0.52", "rich==15.0.0")
     following = await installed.start("run", file, "--json", "--trace")
     started = (await following.says("^started task-")).removeprefix("started ")
-    first = await following.says("^  perdure answer ")
+    # Both packages are inspected at the same time.
+    first, second = sorted([await following.says("^  perdure answer "), await following.says("^  perdure answer ")])
     assert first == f"perdure answer {started} 'packages[0].inspect' ANSWER"
 
     shown = await installed.perdure("status", file)
     assert shown.status == 0
-    assert f"{task_id}: dependency-audit, waiting at packages[0].inspect" in shown.out
+    assert f"{task_id}: dependency-audit, waiting at packages[" in shown.out
     assert "? Which licence does nodeenv 1.12.0 have?" in shown.out
     assert first in shown.out
 
     unasked = await installed.perdure("answer", started, "packages[7].inspect", "MIT")
     assert unasked.status == 2
-    assert "there is no question 'packages[7].inspect' (open: packages[0].inspect)" in unasked.complaint
+    assert "there is no question 'packages[7].inspect' (open: packages[" in unasked.complaint
     empty = await installed.typed(first.replace("ANSWER", "''"))
     assert (empty.status, empty.complaint) == (2, "error: PRD106 value: is empty")
 
     assert (await installed.typed(first.replace("ANSWER", "BSD-3-Clause --by ada"))).status == 0
-    second = await following.says("^  perdure answer ")
     again = await installed.typed(first.replace("ANSWER", "MIT"))
     assert again.status == 2
     assert "'packages[0].inspect' is answered already (open: packages[1].inspect)" in again.complaint

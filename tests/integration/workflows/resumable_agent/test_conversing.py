@@ -285,7 +285,7 @@ async def test_whoever_waits_is_told_where_the_conversation_cannot_even_begin(ag
 async def test_a_conversation_goes_on_without_redis_and_nobody_can_read_along(
     own_servers: OwnServers, tmp_path: Path, httpserver: HTTPServer
 ) -> None:
-    fleet = await own_servers(Server.REDIS)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with agents_on(fleet.addresses, tmp_path, httpserver)(echoed) as (one, _):
         handle = await one.start(chat(memory="off"))
         assert (await say(handle, "Hello")).text == "1: Hello"

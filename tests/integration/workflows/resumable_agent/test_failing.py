@@ -185,7 +185,7 @@ async def failed_from_ui(agents: Bench, workflow: str, payloads: list[Payload]) 
     ("more", "message"),
     [
         ({"inputz": {}}, "PRD101 inputz: is not a field here (did you mean 'inputs'?)"),
-        ({"zzz": 1}, "PRD101 zzz: is not a field here (there are: agent, date, goal, inputs, limits, "),
+        ({"zzz": 1}, "PRD101 zzz: is not a field here (there are: agent, chat, date, goal, inputs, limits, "),
         ({"limits": {"step": 5}}, "PRD101 limits.step: is not a field here (did you mean 'steps'?)"),
         ({"memory": "of"}, "PRD101 memory: 'of' is not one of the choices (did you mean 'off'?)"),
         ({"carried": None, "skil": "x"}, "PRD101 skil: is not a field here (did you mean 'skill'?)"),
