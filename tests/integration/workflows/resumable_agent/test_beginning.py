@@ -337,6 +337,7 @@ async def test_an_open_task_and_one_with_a_goal_cannot_begin_at_a_step(agents: B
     await gateway.cancel(started.workflow_id, by=ME)
 
 
+@pytest.mark.slow
 async def test_a_task_whose_runs_temporal_has_forgotten_begins_at_its_first_step_alone(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path]
 ) -> None:

@@ -194,6 +194,7 @@ async def test_it_ends_once_nobody_has_said_anything_for_as_long_as_its_limits_s
         await one.replay(handle)
 
 
+@pytest.mark.slow
 async def test_each_turn_begins_the_time_anew(agents: Agents) -> None:
     async with agents(echoed) as (one, _):
         handle = await one.start(chat(limits=Limits(idle_hours=4 / 3_600)))
