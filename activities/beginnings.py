@@ -19,6 +19,7 @@ from perdure.agent.taking_over import (
     LeftBySteps,
     StepsAsked,
     TakenOver,
+    after,
     before,
     place_of,
     require_known,
@@ -104,20 +105,23 @@ class TaskBeginnings:
         skill, place = _place(plan, request.step)
         if request.of == asker.task.task_id:
             raise InvalidTask("task_id", "is that of the task whose results are copied", fix="choose a new task_id")
-        reference = await _bound(source)
+        mine = await bound_to(own)
+        if mine is not None and mine.begins is not None and mine.begins.at == asker.started_at:
+            # An attempt before this one got that far.
+            return await self._begun(asker, plan, mine, mine.begins)
+        if request.of and mine is not None:
+            # What it copied stays as it was, whatever has become of the first task.
+            begins = _same_fork(request, asker.task.task_id, _binding(asker, plan, mine), mine)
+            return await self._begun(asker, plan, mine, begins)
+        reference = await bound_to(source)
         if reference is None and activity.info().attempt < LISTED_WITHIN:
             # Temporal lists a run a moment after it was prepared.
             raise StoreUnavailable("temporal", "does not list a run of the task")
         if reference is None:
             problem = f"this user has no task {source.task_id!r} that has run"
             raise InvalidTask(FIELD, problem, fix="name one by the task_id that it was run under")
-        binding, mine = _binding(asker, plan, reference), await _bound(own)
-        if mine is not None and mine.begins is not None and mine.begins.at == asker.started_at:
-            # An attempt before this one got that far.
-            return await self._begun(asker, plan, mine, mine.begins)
+        binding = _binding(asker, plan, reference)
         if request.of:
-            if mine is not None:
-                return await self._begun(asker, plan, mine, _same_fork(request, asker.task.task_id, binding, mine))
             await _require_kept(source)
         else:
             _require_confirmed(request, asker.task.task_id, binding, reference)
@@ -125,7 +129,7 @@ class TaskBeginnings:
         require_own(skill, place, left)
         kept = await self._kept(asker, source.task_id, left)
         tools = [one.name for one in plan.tools]
-        kept = kept.changed(compensations=undoing(kept.compensations, before(skill, place), tools))
+        kept = kept.changed(compensations=undoing(kept.compensations, before(skill, place), after(skill, place), tools))
         stored = await self._value(asker, kept.model_dump(mode="json"), 0)
         beginning = Beginning(
             step=request.step,
@@ -186,11 +190,7 @@ class TaskBeginnings:
                 break
             left = await self._left_in(run, missing)
             if left is not None:
-                # The newest run alone knows all of its task's effects that can be undone.
-                undo = found.compensations if asked else left.compensations
-                found, asked = _together(found, left).changed(compensations=undo), True
-        if not asked:
-            found = found.changed(compensations=stored.compensations)
+                found, asked = _together(found, left), True
         found = _together(found, stored)
         missing = [step for step in wanted if step not in found.results]
         if missing and not asked and activity.info().attempt < LISTED_WITHIN:
@@ -278,7 +278,7 @@ def _binding(asker: Asker, plan: PinnedPlan, reference: TaskBinding) -> TaskBind
     return TaskBinding.of(task, plan.version, task.date or day)
 
 
-async def _bound(source: StepsSource) -> TaskBinding | None:
+async def bound_to(source: StepsSource) -> TaskBinding | None:
     """Return what a task's id stands for, or its last run's if it is free."""
     if source.known is not None and source.known.binding is not None:
         return source.known.binding
@@ -317,7 +317,7 @@ async def _require_kept(source: StepsSource) -> None:
 
 
 def _require_confirmed(request: BeginRequest, task_id: str, binding: TaskBinding, reference: TaskBinding) -> None:
-    if binding.digest == reference.digest:
+    if binding.changed(begins=reference.begins).digest == reference.digest:
         return
     code = digest("confirmed/1", reference.digest, binding.digest)[:12]
     if request.confirmed not in (ANY, code):
@@ -328,9 +328,14 @@ def _require_confirmed(request: BeginRequest, task_id: str, binding: TaskBinding
 
 
 def _together(newer: LeftBySteps, older: LeftBySteps) -> LeftBySteps:
-    """Return what steps left, of each step what the newer one knows."""
+    """Return what steps left, and what undoes them, of each step what the newer one knows.
+
+    A newer run may have ended before it came to an effect of an older one, whose result counts then.
+    """
+    known = {one.path for one in newer.compensations}
     return newer.changed(
         results={**older.results, **newer.results},
         kinds={**older.kinds, **newer.kinds},
+        compensations=(*newer.compensations, *(one for one in older.compensations if one.path not in known)),
         copied=tuple(dict.fromkeys((*older.copied, *newer.copied))),
     )

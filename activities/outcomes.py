@@ -89,8 +89,8 @@ class TaskOutcomes:
         while True:
             said = await self.feedback.of(task.tenant, task.task_id, task.run)
             decided = verdict(said)
-            # One operation counts once, and a word that came meanwhile makes it another one.
-            word = f":{said[-1].id}" if said else ""
+            # One operation counts once, and a word that came meanwhile makes it another one, also one of earlier.
+            word = f":{len(said)}:{said[-1].id}" if said else ""
             await count(task.succeeded if decided is None else decided, word)
             if await self.feedback.of(task.tenant, task.task_id, task.run) == said:
                 return

@@ -10,7 +10,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.beginnings import Asker, StepsSource, TaskBeginnings
+from activities.beginnings import Asker, StepsSource, TaskBeginnings, bound_to
 from activities.conversations import conversation_of_run, effects_behind
 from activities.outcomes import EndedTask, TaskOutcomes
 from activities.pinning import PinnedPlan, TaskPinner
@@ -178,7 +178,7 @@ class TaskActivities:
         if own.known is None:
             raise StoreUnavailable("redis", "a task begins at a step only once that is bound to its id")
         source = own
-        if request.of and request.of != own.task_id:
+        if request.of and request.of != own.task_id and await bound_to(own) is None:
             known = await self.bindings.known(asker.tenant, request.of)
             if known is not None and known.holder and await self._is_open(holder := Holder.read(known.holder)):
                 raise _run_by(request.of, holder.workflow_id)

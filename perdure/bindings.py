@@ -47,11 +47,13 @@ class TaskBinding(Stored):
         inputs: dict[str, JsonValue] = {**self.inputs}
         date = self.date.isoformat() if self.date else ""
         goal = (self.goal,) if self.goal else ()
-        return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat(), *goal)
+        # A run that does not know that it is one of a fork's must not claim what the fork has copied.
+        of = ("of", self.begins.of) if self.begins is not None and self.begins.of else ()
+        return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat(), *goal, *of)
 
     def is_same(self, other: Self | None) -> bool:
-        """Return whether another binding is of the same task, whatever day each is about."""
-        return other is not None and other.digest == self.changed(day=other.day).digest
+        """Return whether another binding is of the same task, whatever day each is about, and wherever it begins."""
+        return other is not None and other.digest == self.changed(day=other.day, begins=other.begins).digest
 
     def differences(self, bound: "TaskBinding") -> list[str]:
         """Return what differs from another task under the same id, without content."""
@@ -66,6 +68,9 @@ class TaskBinding(Stored):
             found.append(f"skill ({self.skill!r} has changed since)" if self.skill else "its agent, which has changed")
         if self.date != bound.date:
             found.append(f"date (was {bound.date or 'not given'} and is now {self.date or 'not given'})")
+        if not found and (self.begins and self.begins.of) != (bound.begins and bound.begins.of):
+            # Nothing could tell where it begins, either.
+            found.append("where it begins (run it again)")
         if not found:
             # It was prepared while nothing could tell the day.
             found.append(f"its day (was {bound.day} and is now {self.day}: run it again)")

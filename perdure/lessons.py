@@ -110,8 +110,8 @@ def lesson_tags(tool: str, cause: str) -> tuple[str, str, str]:
 def lesson_of(failure: MetFailure, resolution: str, *, task_id: str, at: Instant) -> MemoryItem:
     """Return the lesson of a failure.
 
-    The same failure of the same step of a task is one observation of it, however often the task runs. Two tasks that
-    learn the same observe one lesson.
+    The same failure of the same step of a task, resolved in the same way, is one observation of it, however often the
+    task runs. Two tasks that learn the same observe one lesson.
 
     Args:
         failure: The failure.
@@ -124,7 +124,9 @@ def lesson_of(failure: MetFailure, resolution: str, *, task_id: str, at: Instant
         "source": Source.LEARNED,
         "tags": lesson_tags(failure.tool, failure.cause),
         "importance": IMPORTANCE,
-        "occurrence": f"lesson/{task_id}/{failure.path}/{failure.cause}"[-500:],
+        "occurrence": f"lesson/{task_id}/{failure.path}/{failure.cause}/{digest('resolution/1', resolution)[:12]}"[
+            -500:
+        ],
         "occurred_at": at,
     }
     why = f' ("{failure.problem}")' if failure.problem else ""

@@ -40,7 +40,7 @@ async def require_same(
     else:
         version = await _version_of(settings, task, otherwise=bound.version)
     asked = TaskBinding.of(task, version, bound.day)
-    if asked.digest != bound.digest:
+    if not asked.is_same(bound):
         raise asked.refused(task.task_id, bound)
     begins = (bound.begins.of, bound.begins.step) if bound.begins else None
     if begin is not None and version and begins != (begin.of, begin.step):

@@ -77,7 +77,11 @@ class Lessons:
 
     def failed(self, path: str) -> None:
         """Write the lesson of a failure that has just ended the task."""
-        if (failure := self._of(path)) is not None and self._running.state.failure:
+        running = self._running
+        if running.is_compensating:
+            # What could not be undone is named in the task's result; it had ended before.
+            self._keep(*(one for one in running.state.failures if one.path != path))
+        elif (failure := self._of(path)) is not None and running.state.failure:
             self._learn(failure, "It ended the task: nothing resolved it.")
 
     def answered(self, path: str, answer: TakenAnswer) -> None:
@@ -110,8 +114,10 @@ class Lessons:
     def _learn(self, failure: MetFailure, resolution: str) -> None:
         """Hand a lesson to the outbox, if the task remembers; what taught it is forgotten."""
         running = self._running
-        same = (failure.tool, failure.cause)
-        self._keep(*(one for one in running.state.failures if (one.tool, one.cause) != same))
+        # Of a model's calls the last one speaks for those before it; each step of a skill fails for itself.
+        same, by_model = (failure.tool, failure.cause), running.state.prepared.agent is not None
+        others = [one for one in running.state.failures if one.path != failure.path]
+        self._keep(*(one for one in others if not by_model or (one.tool, one.cause) != same))
         if not running.task.memory.remembers or running.state.lessons >= LESSONS_WRITTEN:
             return
         at = observed_at(running.task.date, workflow.now())

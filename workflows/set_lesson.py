@@ -2,12 +2,13 @@
 
 from temporalio import workflow
 
+from activities.forgetting import ForgettingActivities
 from activities.lessons import LessonActivities
 from perdure.lessons import LessonRequest, LessonSet
 from perdure.names import Workflow
 from perdure.temporal.attributes import TENANT
 from workflows import options
-from workflows.failures import asked
+from workflows.failures import asked, required
 
 
 @workflow.defn(name=Workflow.SET_LESSON, sandboxed=False)
@@ -17,6 +18,11 @@ class SetLesson:
     @workflow.run
     async def run(self, request: LessonRequest | None = None) -> LessonSet:
         """Have a worker do it, however long a store is away."""
+        user = required(request, "give a LessonRequest").user_id
+        if user is not None:
+            # First, so that the user's erasure finds the run also where the request is refused, or still waits.
+            tenant = await options.change(ForgettingActivities.tenant_of, user, "Find the user's tenant")
+            workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         request = asked(request, "give a LessonRequest")
         request = request.changed(asked_at=workflow.info().workflow_start_time)
         done = await options.change(LessonActivities.set, request, "Promote a lesson, or withdraw one")

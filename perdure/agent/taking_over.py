@@ -1,6 +1,7 @@
 """What a task that begins at a step takes over of the steps before, from an earlier run or another task. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from pydantic import Field
 
@@ -152,20 +153,26 @@ def require_own(skill: Skill, place: int, left: LeftBySteps) -> None:
         raise InvalidTask(FIELD, problem, fix="begin behind it")
 
 
-def undoing(left: Sequence[Compensation], steps: Iterable[str], tools: Iterable[str]) -> tuple[Compensation, ...]:
-    """Return what would undo the effects of some steps, and of those inside them.
+def undoing(
+    left: Sequence[Compensation], steps: Iterable[str], again: Iterable[str], tools: Iterable[str]
+) -> tuple[Compensation, ...]:
+    """Return what would undo the effects of a task but for those of the steps that run again, in the steps' order.
 
     Args:
-        left: What would undo a task's effects.
-        steps: The ids of the steps.
+        left: What would undo a task's effects, of each run in the order in which they happened there.
+        steps: The ids of the steps that are not run again, in their order.
+        again: The ids of those that are. What the skill no longer has is in neither, and has happened.
         tools: The tools that the task has now.
     """
-    own, known = {*steps}, {*tools}
-    return tuple(
-        one if one.tool in known else one.changed(problem=f"the skill calls no {one.tool!r} any more")
-        for one in left
-        if one.path.partition(".")[0].partition("[")[0] in own
-    )
+    places, run, known = {step: place for place, step in enumerate(steps)}, {*again}, {*tools}
+    found, place = list[tuple[int, Compensation]](), -1
+    for one in left:
+        step = one.path.partition(".")[0].partition("[")[0]
+        place = places.get(step, place)
+        if step not in run:
+            problem = "" if one.tool in known else f"the skill calls no {one.tool!r} any more"
+            found.append((place, one.changed(problem=problem) if problem else one))
+    return tuple(one for _, one in sorted(found, key=itemgetter(0)))
 
 
 def taken_over(skill: Skill, reads: Mapping[str, Sequence[Path]], place: int, left: LeftBySteps) -> TakenOver:

@@ -28,7 +28,8 @@ def test_a_lesson_says_what_failed_why_and_what_resolved_it() -> None:
     item = lesson_of(failure(problem="no route"), "It ended the task.", task_id="t", at=NOW)
     assert item.content == 'send failed with OSError ("no route"). It ended the task.'
     assert (item.memory_type, item.tags) == (MemoryType.OUTCOME, ("lesson", "tool-send", "cause-OSError"))
-    assert (item.occurrence, item.occurred_at) == ("lesson/t/a/OSError", NOW)
+    assert item.occurrence.startswith("lesson/t/a/OSError/")
+    assert item.occurred_at == NOW
 
 
 @pytest.mark.parametrize("problem", [MARKER, "\x00", "x" * 9_000], ids=["marker", "control", "huge"])

@@ -41,6 +41,7 @@ _OF_A_USER = frozenset(
         Workflow.UPDATE_MEMORY,
         Workflow.SET_CONSENT,
         Workflow.SET_MEMBER,
+        Workflow.SET_LESSON,
     }
 )
 """Workflows that an erasure of their user deletes; what is accepted for a team or an agent becomes theirs."""
@@ -176,7 +177,7 @@ class Base:
 
     def _found_by(self, workflow: str, argument: Any) -> TypedSearchAttributes | None:
         """Return what an erasure finds the history by, even if the request is refused; None without the tenant key."""
-        if workflow not in _OF_A_USER:
+        if workflow not in _OF_A_USER or argument.user_id is None:
             return None
         with suppress(PerdureError):
             return tenant_attributes(TenantKey.load(self._settings.tenant_key_file).tenant_of(argument.user_id))

@@ -10,6 +10,7 @@ from perdure.agent.route import Route
 from perdure.agent.steps.calls import Compensation, Result, Value
 from perdure.agent.taking_over import (
     LeftBySteps,
+    after,
     before,
     begun,
     place_of,
@@ -123,11 +124,12 @@ def test_what_another_task_has_run_is_not_run() -> None:
 
 
 def test_only_what_was_done_before_the_step_is_undone_with_it() -> None:
-    paths = ("room", "seat[1].train", "pay", "rooms")
+    # The newest run first; what the skill no longer has was done as well.
+    paths = ("seat[1].train", "pay", "room", "rooms")
     left = [Compensation(path=path, tool="cancel") for path in paths]
-    found = undoing(left, before(SKILL, 2), ["cancel"])
-    assert [one.path for one in found] == ["room", "seat[1].train"]
-    [gone, _] = undoing(left, before(SKILL, 2), ["other"])
+    found = undoing(left, before(SKILL, 2), after(SKILL, 2), ["cancel"])
+    assert [one.path for one in found] == ["room", "rooms", "seat[1].train"]
+    gone = undoing(left, before(SKILL, 2), after(SKILL, 2), ["other"])[0]
     assert gone.problem == "the skill calls no 'cancel' any more"
 
 
