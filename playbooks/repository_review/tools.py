@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import os
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -45,7 +46,7 @@ async def find_text(text: str, pattern: str = "**/*") -> list[Match]:
 
 
 @tool(effect="read", timeout=30)
-async def read_file(path: str, first: int = 1, last: int = _LINES) -> str:
+async def read_file(path: str, first: int = 1, last: int = 1_000_000) -> str:
     """Read lines of a file, numbered; 400 at most in one call."""
     lines = await asyncio.to_thread(repository.lines_of, path)
     numbered = list(enumerate(lines, 1))[max(0, first - 1) : min(last, first + _LINES - 1)]
@@ -61,6 +62,8 @@ async def run_command(command: list[str]) -> Output:
     if not command:
         raise InvalidInput("command", "is empty", fix='write ["git", "log", "--oneline"]')
     environment = {"PATH": os.environ.get("PATH", os.defpath), "GIT_PAGER": "cat", "LC_ALL": "C.UTF-8"}
+    # A repository around the folder is not under review.
+    environment |= {"GIT_CEILING_DIRECTORIES": str(repository.root().parent), "GIT_OPTIONAL_LOCKS": "0"}
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -77,6 +80,7 @@ async def run_command(command: list[str]) -> Output:
     finally:
         if process.returncode is None:
             process.kill()
+            await process.wait()
     text = printed.decode(errors="replace")
     return Output(code=process.returncode or 0, text=text[:_SHOWN])
 
@@ -117,8 +121,11 @@ def _matches(wanted: str, pattern: str) -> Iterator[Match]:
 def _written(name: str, text: str) -> str:
     folder = repository.root() / ".review"
     folder.mkdir(exist_ok=True)
-    beside = folder / f".{name}.new"
-    beside.write_text(text, encoding="utf-8")
+    if folder.is_symlink():
+        raise InvalidInput(".review", "is a symbolic link in this repository", fix="remove it")
+    # A name of its own: the repository may have a link to elsewhere under any other.
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as file:
+        file.write(text)
     # As a whole, or not at all.
-    beside.replace(folder / name)
+    Path(file.name).replace(folder / name)
     return Path(".review", name).as_posix()

@@ -109,14 +109,16 @@ async def _typed(installation: Gateway, user: str, session: str, agent: str | No
     async def ask(question: Question) -> None:
         shown, _ = display.how_to_answer(conversation.workflow_id, question).rsplit("\n", 1)
         say(f"\n{shown}")
-        while (value := await lines.next("answer: ")) is not None:
-            try:
-                given = validated(Answer, {"question_id": question.id, "value": value}, "")
-                await installation.answer(conversation.workflow_id, given, by=by)
-            except (InvalidAnswer, InvalidInput) as error:
-                say(str(error))
-            else:
-                return
+        with lines.answering():
+            while (value := await lines.next("answer: ")) is not None:
+                try:
+                    given = validated(Answer, {"question_id": question.id, "value": value}, "")
+                    await installation.answer(conversation.workflow_id, given, by=by)
+                except (InvalidAnswer, InvalidInput) as error:
+                    say(str(error))
+                else:
+                    return
+        raise EOFError
 
     conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=True)
     log = await installation.chat(user, session=session, by=by)

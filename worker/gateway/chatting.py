@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
+from pydantic import Field
 from temporalio.client import WithStartWorkflowOperation, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
@@ -26,6 +27,8 @@ from perdure.chats import (
 )
 from perdure.documents import validated
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
+from perdure.identity import digest
+from perdure.model import Model, Name
 from perdure.names import AGAIN, CHAT, END, SAY, STARTED_BY, Workflow
 from perdure.tasks import AgentTask, TaskResult
 from perdure.temporal.errors import is_cancelling
@@ -43,6 +46,12 @@ _AGAIN_AFTER = 0.2
 
 _BEGINS = 60
 """Characters of a session's name that the ids of its conversations begin with; all have some of their own."""
+
+
+class _Session(Model):
+    """Which of a user's conversations is meant."""
+
+    session: Annotated[Name, Field(max_length=_BEGINS)]
 
 
 class ChatCalls(TaskCalls):
@@ -69,11 +78,13 @@ class ChatCalls(TaskCalls):
         """
         given = message.model_dump() | {"by": by.model_dump(), "id": message.id or uuid4().hex}
         sent = validated(ChatMessage, given, "", InvalidTask)
+        _require_name(session)
         new = self._new(user_id, session, sent)
         await self.served()
+        rolled = 0
         while True:
             try:
-                reply = await self._said(new, session, sent, by)
+                reply = await self._said(new, session, sent, by, rolled)
             except RPCError as error:
                 if not has_ended(error):
                     raise
@@ -84,6 +95,7 @@ class ChatCalls(TaskCalls):
                 continue
             if not reply.pending:
                 return await self._whole(reply)
+            rolled += 1
 
     @call
     async def chat(self, user_id: str, *, session: str = OF_A_CHAT, by: Actor) -> ChatLog | None:
@@ -97,6 +109,7 @@ class ChatCalls(TaskCalls):
         Raises:
             WorkerUnavailable: No worker can say.
         """
+        _require_name(session)
         identifier = chat_workflow_id(user_id, session)
         if not await self._is_open(identifier):
             return None
@@ -124,6 +137,7 @@ class ChatCalls(TaskCalls):
         Raises:
             InvalidTask: There is none.
         """
+        _require_name(session)
         identifier = chat_workflow_id(user_id, session)
         if not await self._is_open(identifier):
             raise _gone(session)
@@ -156,13 +170,24 @@ class ChatCalls(TaskCalls):
         asked = named | {"limits": Limits(idle_hours=self._settings.chat_idle_hours)}
         return validated(AgentTask, asked, "", InvalidTask)
 
-    async def _said(self, new: AgentTask, session: str, message: ChatMessage, by: Actor) -> ChatReply:
-        """Send a message; one that names no conversation begins one where none is open."""
+    async def _said(self, new: AgentTask, session: str, message: ChatMessage, by: Actor, rolled: int) -> ChatReply:
+        """Send a message; one that names no conversation begins one where none is open.
+
+        However many say it again, it is one update: each that waits takes one of ten places, the answers' and the ends'
+        as well, and keeps it when whoever sent it is gone.
+
+        Args:
+            new: The conversation that it may begin.
+            session: Which of the user's conversations.
+            message: What is said.
+            by: Who says it.
+            rolled: How often it was answered that the history is rolled over, which the same update would return again.
+        """
         client, identifier = await self.client(), chat_workflow_id(new.user_id, session)
         handle = client.get_workflow_handle(identifier)
+        sending = f"say-{digest('said/1', message.id)[:32]}-{rolled}"
         if message.chat:
-            return await sent_update(handle, SAY, message, ChatReply)
-        sending = uuid4().hex
+            return await sent_update(handle, SAY, message, ChatReply, sending=sending)
 
         async def send() -> ChatReply:
             starting: WithStartWorkflowOperation[Any, TaskResult] = WithStartWorkflowOperation(
@@ -212,6 +237,15 @@ class ChatCalls(TaskCalls):
             self._reading = Replies(self._settings, self._addresses)
             self._stack.push_async_callback(self._reading.aclose)
         return self._reading
+
+
+def _require_name(session: str) -> None:
+    """Refuse what is no name of a session: it stands in the id of a workflow, which says nothing else of its content.
+
+    Raises:
+        InvalidTask: It is none, or too long.
+    """
+    validated(_Session, {"session": session}, "", InvalidTask)
 
 
 def _gone(session: str) -> InvalidTask:

@@ -239,14 +239,26 @@ class TaskCalls(Base):
 
 
 async def sent_update(
-    handle: WorkflowHandle[Any, Any], update: str, argument: Request, result_type: type[R] | None = None
+    handle: WorkflowHandle[Any, Any],
+    update: str,
+    argument: Request,
+    result_type: type[R] | None = None,
+    *,
+    sending: str = "",
 ) -> R:
     """Send an update, and send it again if Temporal dropped it without effect; returns what it returns.
 
     Temporal drops one when it discards the worker's response to it: another event came while the worker ended the run
     with it, in order to continue as new. The run then goes on without the update.
+
+    Args:
+        handle: The workflow.
+        update: The update's name.
+        argument: What it takes.
+        result_type: What it returns.
+        sending: The update's id, which Temporal takes once in a run; empty: one of its own.
     """
-    sending = uuid4().hex
+    sending = sending or uuid4().hex
     return await until_taken(lambda: handle.execute_update(update, argument, id=sending, result_type=result_type))
 
 

@@ -1,10 +1,12 @@
 """A conversation in a terminal: what was said, a reply while it comes, and the questions that come up meanwhile."""
 
 import asyncio
+import io
+import re
 import sys
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
 
 from perdure.changes import Actor
 from perdure.chats import (
@@ -37,6 +39,9 @@ class TypedLines:
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._answers: asyncio.Queue[str | None] | None = None
+        """What is typed while a question is asked: what was typed before is no answer to it."""
+        self._is_over = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
@@ -48,20 +53,41 @@ class TypedLines:
             if sys.stdin.isatty():
                 sys.stderr.write(prompt)
                 sys.stderr.flush()
-            line = await self._lines.get()
+            line = await (self._lines if self._answers is None else self._answers).get()
             if line is None:
                 self._put(None)
                 return None
             if line.strip():
                 return line.strip()
 
+    @contextmanager
+    def answering(self) -> Generator[None]:
+        """Take what is typed from here on for answers to a question; what is left is said in the conversation."""
+        self._answers = asyncio.Queue()
+        if self._is_over:
+            self._answers.put_nowait(None)
+        try:
+            yield
+        finally:
+            left, self._answers = self._answers, None
+            while not left.empty():
+                if (line := left.get_nowait()) is not None:
+                    self._put(line)
+
     def _read(self) -> None:
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            # What is no text is refused as such, and does not end the reading.
+            sys.stdin.reconfigure(errors="surrogateescape")
         for line in sys.stdin:
             self._loop.call_soon_threadsafe(self._put, line)
         self._loop.call_soon_threadsafe(self._put, None)
 
     def _put(self, line: str | None) -> None:
-        self._lines.put_nowait(line)
+        self._is_over = self._is_over or line is None
+        if self._answers is not None:
+            self._answers.put_nowait(line)
+        if self._answers is None or line is None:
+            self._lines.put_nowait(line)
 
 
 class TerminalChat:
@@ -116,6 +142,10 @@ class TerminalChat:
         if self._streams:
             beside.append(asyncio.create_task(self._read_along(message.id, reader)))
         try:
+            await asyncio.wait([saying, beside[0]], return_when=asyncio.FIRST_COMPLETED)
+            if not saying.done() and isinstance(beside[0].exception(), EOFError):
+                # Nobody is left who could answer what is asked.
+                raise EOFError
             reply = await saying
             if self._streams and reply.text and reader.text != reply.text:
                 self._expected = reply.text
@@ -152,13 +182,30 @@ class TerminalChat:
     async def _ask_people(self) -> None:
         """Have each question that comes up answered here, or said how it is answered elsewhere."""
         await self._log()
-        while True:
-            progress = await self._installation.progress(self.workflow_id, by=self._by)
-            for question in progress.questions if progress else ():
-                if question.id not in self._asked:
-                    self._asked.add(question.id)
-                    await self._asks(question)
-            await asyncio.sleep(_PERIOD)
+        asking: asyncio.Future[None] | None = None
+        asked = ""
+        try:
+            while True:
+                progress = await self._installation.progress(self.workflow_id, by=self._by)
+                if asking is not None and asking.done():
+                    asking.result()
+                    asking = None
+                if progress is not None:
+                    if asking is not None and asked not in {one.id for one in progress.questions}:
+                        # It was answered elsewhere, or nothing waits for it any more.
+                        asking.cancel()
+                        await asyncio.wait([asking])
+                        asking = None
+                    new = [one for one in progress.questions if one.id not in self._asked]
+                    if asking is None and new:
+                        asked = new[0].id
+                        self._asked.add(asked)
+                        asking = asyncio.ensure_future(self._asks(new[0]))
+                await asyncio.sleep(_PERIOD)
+        finally:
+            if asking is not None:
+                asking.cancel()
+                await asyncio.gather(asking, return_exceptions=True)
 
 
 def show_history(log: ChatLog) -> None:
@@ -166,8 +213,8 @@ def show_history(log: ChatLog) -> None:
     if log.dropped:
         say(f"{log.dropped} messages before these are no longer kept here")
     for one in log.exchanges:
-        out.print(f"> {one.message.text}", markup=False)
-        out.print(one.text or f"[no reply: {one.problem}]", markup=False)
+        out.print(f"> {plain(one.message.text)}", markup=False)
+        out.print(plain(one.text) or f"[no reply: {one.problem}]", markup=False)
 
 
 def _show(shown: Shown) -> None:
@@ -193,5 +240,13 @@ def _show_rest(seen: str, reply: ChatReply) -> None:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text)
+    sys.stdout.write(plain(text))
     sys.stdout.flush()
+
+
+def plain(text: str) -> str:
+    """Return a text without what moves a terminal's cursor or clears it, which could fake a question."""
+    return _CONTROLS.sub("\ufffd", text)
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

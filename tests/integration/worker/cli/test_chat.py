@@ -166,6 +166,11 @@ async def test_what_cannot_be_said_is_refused_with_what_to_do(talking: Installat
     huge = await talking.perdure("chat", "x" * 4_001, "--user", "fay")
     assert (huge.status, "4000 characters" in huge.complaint) == (2, True)
     assert (await talking.perdure("chat", " ", "--user", "fay")).status == 2
+    for session in ("fay has a cold", "s" * 61):
+        # It would stand in the id of a workflow.
+        refused = await talking.perdure("chat", "Hello", "--user", "fay", "--session", session)
+        assert refused.status == 2
+        assert "session" in refused.complaint
     assert "needs a message" in (await talking.perdure("chat", "--user", "fay", "--json")).complaint
     assert (await talking.perdure("chat", "Hello", "--user", "fay")).status == 0
     stranger = await talking.perdure("chat", "--user", "gus", "--end")
