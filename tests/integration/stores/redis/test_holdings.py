@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from perdure.bindings import TaskBinding
 from perdure.changes import Actor, ActorKind, Deletion
+from perdure.chats import PieceKind, ReplyPiece, ReplyPlace
 from perdure.consents import Consent
 from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
@@ -42,6 +43,7 @@ from perdure.stores.redis.places import Places
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
+from perdure.stores.redis.tokens import TokenStreams
 from tests.conftest import Servers
 from tests.support.waiting import until
 
@@ -63,6 +65,8 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await TaskRecalls(redis, HOUR).credited(tenant, "a task", ["mem_0"], of=None)
     given = GivenFeedback(passed=True, by=Actor(kind=ActorKind.PERSON, id="ada"), at=NOW)
     await RedisFeedback(redis, HOUR).add(tenant, "a task", LateFeedback(id="f", run="r", given=given))
+    place = ReplyPlace(tenant=tenant, task_id="a task", message="m")
+    await TokenStreams(redis).add(place, ReplyPiece(turn=1, attempt="a", number=0, kind=PieceKind.TEXT, text="x"))
     await Accesses(redis).add(tenant, ["mem_1"], NOW)
     await Accesses(redis).take(tenant, "an operation")
     await Accesses(redis).add(tenant, ["mem_2"], NOW)
@@ -138,6 +142,8 @@ async def whatever_names(redis: Redis, tenant: str) -> tuple[set[str], set[str]]
                 members = await client.smembers(key)
             case "hash":
                 members = [text for pair in (await client.hgetall(key)).items() for text in pair]
+            case "stream":
+                members = [text for _, one in await client.xrange(key) for pair in one.items() for text in pair]
             case _:
                 members = [await client.get(key) or ""]
         if any(tenant in member for member in members):

@@ -127,6 +127,7 @@ async def test_an_effect_with_other_arguments_is_asked_about(
     assert lines_in(str(ledger)) == ["first", "second", "2nd", "third"]
 
 
+@pytest.mark.slow
 async def test_a_task_that_began_at_a_step_begins_there_again(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path]
 ) -> None:
