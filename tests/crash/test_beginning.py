@@ -25,7 +25,7 @@ output: "${steps.first.output.line}"
 """
 
 
-@pytest.mark.parametrize("forked", [True, False], ids=["forked", "gone on"])
+@pytest.mark.parametrize("forked", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["forked", "gone on"])
 async def test_a_worker_killed_once_the_id_is_bound_has_the_task_begin_at_its_step(
     servers: Servers, tmp_path: Path, forked: bool
 ) -> None:
