@@ -8,14 +8,13 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.outcomes import EndedTask, TaskOutcomes
 from perdure.bindings import TaskBinding
-from perdure.changes import ActorKind
 from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
 from perdure.feedback import LateFeedback, LateFeedbackCall, LateVerdict, verdict
 from perdure.memory.auditing.audit import Audit
 from perdure.names import BINDING, TASK, Activity, Workflow
-from perdure.steering import GivenFeedback, require_named
+from perdure.steering import GivenFeedback, require_judge, require_named
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
 from perdure.tasks import TaskResult
@@ -49,8 +48,7 @@ class JudgingActivities:
         said, at = call.feedback, call.at or activity.info().scheduled_time
         refuse_unknown(said, error=InvalidTask)
         require_named(said.by)
-        if said.by.kind is not ActorKind.PERSON:
-            raise InvalidTask("by", f"is of the kind {said.by.kind.value!r}, and only people judge a task")
+        require_judge(said.by)
         found = await self._ended(call)
         tenant, task_id, binding = await _identified(call.workflow_id, found)
         epoch = await self.leases.epoch(tenant)

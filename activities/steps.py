@@ -106,11 +106,11 @@ class StepActivities:
     async def _step(self, call: StepCall) -> Ended | Asks:
         attempt, retry = this_attempt(call.tried), call.step.retry
         beats().failures = max(beats().failures, call.failed)
-        if self._toolbox.get(call.step.tool).effect.is_once:
-            # Somebody may reset the activity: its attempts are then counted anew, but this is known of them.
-            beats().tell()
         attempts = self._attempts if retry is None else max(1, retry)
         try:
+            if self._toolbox.get(call.step.tool, f"{call.path}.tool").effect.is_once:
+                # Somebody may reset the activity: its attempts are then counted anew, but this is known of them.
+                beats().tell()
             outcome = await self._runner.act(call, attempt)
         except ToolFailed as problem:
             beats().failures += 1

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from perdure.changes import PROGRAM, Actor
+from perdure.changes import PROGRAM, Actor, ActorKind
 from perdure.errors import InvalidTask
 from perdure.model import Instant, OpenEnum, Passed, Request, one_line
 
@@ -203,6 +203,16 @@ class Steered(Passed):
     """The ids of the requests that came last."""
     interventions: tuple[Intervention, ...] = ()
     """The last ones."""
+
+
+def require_judge(by: Actor) -> None:
+    """Refuse the word of a sender who is no person on what a task did.
+
+    Raises:
+        InvalidTask: It is an agent or a schedule, say.
+    """
+    if by.kind is not ActorKind.PERSON:
+        raise InvalidTask("by", f"is of the kind {by.kind.value!r}, and only people judge a task")
 
 
 def require_named(by: Actor) -> None:

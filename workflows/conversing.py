@@ -17,7 +17,7 @@ class Conversing:
 
     @workflow.update(name=SAY)
     async def say(self, message: ChatMessage) -> ChatReply:
-        """Say something, and return the reply to it once there is one.
+        """Take up a message, and return the reply to it once there is one.
 
         Where the history is rolled over before that, the same message, sent again, returns the reply.
         """

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from perdure.changes import Actor, ActorKind
+from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
 from perdure.model import Instant, json_size
@@ -18,6 +18,7 @@ from perdure.steering import (
     TakenMessage,
     TaskFeedback,
     TaskMessage,
+    require_judge,
     require_named,
 )
 from perdure.tasks import Evaluation, Judgement
@@ -140,8 +141,7 @@ class Steering:
         self._check(request)
         if self._is_handled(request.id):
             return
-        if request.by.kind is not ActorKind.PERSON:
-            raise InvalidTask("by", f"is of the kind {request.by.kind.value!r}, and only people judge a task")
+        require_judge(request.by)
         if len(self._steered.feedback) >= MOST_FEEDBACK:
             raise InvalidTask("task", f"has been judged {MOST_FEEDBACK} times already, and takes no more")
 

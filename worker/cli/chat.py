@@ -82,7 +82,7 @@ def _say_ended(session: str, *, ended: bool) -> None:
 async def _once(
     installation: Gateway, user: str, session: str, message: ChatMessage, by: Actor, *, as_json: bool
 ) -> None:
-    """Say one thing, and print the reply."""
+    """Send one message, and print the reply."""
 
     async def ask(question: Question) -> None:
         say(display.how_to_answer(conversation.workflow_id, question))

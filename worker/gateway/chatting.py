@@ -61,7 +61,7 @@ class ChatCalls(TaskCalls):
 
     @call
     async def say(self, user_id: str, message: ChatMessage, *, session: str = OF_A_CHAT, by: Actor) -> ChatReply:
-        """Say something, and return the reply once there is one, however long that takes.
+        """Send a message, and return the reply once there is one, however long that takes.
 
         Without an open conversation, one begins; with ``chat`` in the message, only that one is meant. A message counts
         once by its id, and said again it returns the same reply.

@@ -83,7 +83,7 @@ class SteeringCalls(TaskCalls):
 
     @call
     async def feedback(self, workflow_id: str, feedback: TaskFeedback, *, by: Actor) -> LateVerdict | None:
-        """Say whether a task, or a step of it, did what it should.
+        """Record a person's word on whether a task, or a step of it, did what it should.
 
         Of an open task it counts in its evaluation. Once the task has ended, it counts instead of how it ended: for its
         version of the skill, and for the memories that it recalled.

@@ -33,6 +33,8 @@ _LAST_PIECES = 1.0
 
 _ANEW = "\n[begun anew]\n"
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 
 class TypedLines:
     """The lines that somebody types, read by a thread: one that waits for a line keeps nobody from leaving."""
@@ -128,7 +130,7 @@ class TerminalChat:
         return chat_workflow_id(self._user, self._session)
 
     async def reply(self, message: ChatMessage) -> ChatReply:
-        """Say something, show the reply, and return it. A reply that cannot be had is shown with the reason.
+        """Send a message, show the reply, and return it. A reply that cannot be had is shown with the reason.
 
         Args:
             message: What is said, with an id.
@@ -247,6 +249,3 @@ def _write(text: str) -> None:
 def plain(text: str) -> str:
     """Return a text without what moves a terminal's cursor or clears it, which could fake a question."""
     return _CONTROLS.sub("\ufffd", text)
-
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
