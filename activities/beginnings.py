@@ -1,15 +1,15 @@
 """Where a task begins, if not at its first step: what the steps before left, copied or kept, and bound to its id."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pydantic import JsonValue
 from temporalio import activity
-from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.client import Client
 
 from activities.pinning import PinnedPlan
+from activities.step_results import StepResults, StepsSource, bound_to
+from activities.task_runs import LISTED_WITHIN
 from perdure.agent.readers import inline_of
 from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.steps.calls import INLINE_LIMIT, Compensation, Result, Value
@@ -17,12 +17,10 @@ from perdure.agent.steps.values import Values
 from perdure.agent.taking_over import (
     FIELD,
     LeftBySteps,
-    StepsAsked,
     TakenOver,
     after,
     before,
     place_of,
-    require_known,
     require_own,
     taken_over,
     undoing,
@@ -33,16 +31,10 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable, Unconfirmed
 from perdure.identity import digest
-from perdure.names import BINDING, COMPENSATED, STEPS
+from perdure.names import COMPENSATED
 from perdure.skills.shape import Skill
-from perdure.stores.redis.bindings import OpenedTask, TaskBindings
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.tasks import AgentTask
-from perdure.temporal.errors import of_call
-
-LISTED_WITHIN = 5
-"""Attempts, some 15 s, until a run is taken for gone because Temporal does not list it; a choice."""
-
-_ANSWERED_WITHIN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -58,14 +50,22 @@ class Asker:
 
 
 @dataclass(frozen=True)
-class StepsSource:
-    """The task whose steps have run: the same one, or another of the same user."""
+class _Allowed:
+    """What a task is to begin with."""
 
-    task_id: str
-    runs: Sequence[WorkflowExecution]
-    """Its runs that have ended, oldest first."""
-    known: OpenedTask | None
-    """What Redis knows of it."""
+    skill: Skill
+    place: int
+    binding: TaskBinding
+    """What its id is to stand for."""
+    reference: TaskBinding
+    """What that of the task stands for whose results it begins with."""
+    left: LeftBySteps
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """What differs from what ran before, without content."""
+        is_same = self.binding.is_same(self.reference)
+        return () if is_same else tuple(self.binding.differences(self.reference))
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,56 @@ class TaskBeginnings:
             StoreUnavailable: Redis does not answer, or Temporal does not list a run yet.
         """
         refuse_unknown(request, "begin", InvalidTask)
+        if (begun := await _begun_before(request, asker, plan, own)) is not None:
+            return await self._begun(asker, plan, *begun)
+        found = await self._allowed(request, asker, plan, source)
+        skill, place, binding, reference = found.skill, found.place, found.binding, found.reference
+        kept = await self._kept(asker, source.task_id, found.left)
+        tools = [one.name for one in plan.tools]
+        kept = kept.changed(compensations=undoing(kept.compensations, before(skill, place), after(skill, place), tools))
+        stored = await self._value(asker, kept.model_dump(mode="json"), 0)
+        beginning = Beginning(
+            step=request.step,
+            of=request.of or (reference.begins.of if reference.begins else ""),
+            results=stored.ref,
+            by=request.by,
+            at=asker.started_at,
+            differs=() if request.of else found.differences,
+        )
+        binding = binding.changed(begins=beginning)
+        instead_of = "" if request.of or own.known is None or own.known.binding is None else reference.digest
+        await self.bindings.begin(
+            asker.tenant, asker.task.task_id, asker.holder, binding, instead_of=instead_of, epoch=asker.epoch
+        )
+        reached(CrashPoint.TASK_BOUND)
+        return binding, taken_over(skill, plan.reads, place, kept)
+
+    async def check(
+        self, request: BeginRequest, asker: Asker, plan: PinnedPlan, own: StepsSource, source: StepsSource
+    ) -> tuple[str, ...]:
+        """Return what differs from what the task's id stands for, and was confirmed; takes and raises as ``begin``."""
+        refuse_unknown(request, "begin", InvalidTask)
+        await _require_kept(own)
+        if await _begun_before(request, asker, plan, own) is not None:
+            return ()
+        found = await self._allowed(request, asker, plan, source)
+        return () if request.of else found.differences
+
+    async def position(self, tenant: str, task_id: str, begins: Beginning | None, plan: PinnedPlan) -> TakenOver | None:
+        """Return the position at which each run of a task begins; None: before its first step.
+
+        Raises:
+            InvalidTask: The results that it begins with are no longer kept.
+            StoreUnavailable: Neither Redis nor the files answer.
+        """
+        if begins is None:
+            return None
+        skill, place = _place(plan, begins.step)
+        return taken_over(skill, plan.reads, place, await self._results.stored(tenant, task_id, begins))
+
+    async def _allowed(self, request: BeginRequest, asker: Asker, plan: PinnedPlan, source: StepsSource) -> _Allowed:
+        """Return what a task is to begin with that may begin at a step."""
         skill, place = _place(plan, request.step)
-        if request.of == asker.task.task_id:
-            raise InvalidTask("task_id", "is that of the task whose results are copied", fix="choose a new task_id")
-        mine = await bound_to(own)
-        if mine is not None and mine.begins is not None and mine.begins.at == asker.started_at:
-            # An attempt before this one got that far.
-            return await self._begun(asker, plan, mine, mine.begins)
-        if request.of and mine is not None:
-            # What it copied stays as it was, whatever has become of the first task.
-            begins = _same_fork(request, asker.task.task_id, _binding(asker, plan, mine), mine)
-            return await self._begun(asker, plan, mine, begins)
         reference = await bound_to(source)
         if reference is None and activity.info().attempt < LISTED_WITHIN:
             # Temporal lists a run a moment after it was prepared.
@@ -125,39 +164,9 @@ class TaskBeginnings:
             await _require_kept(source)
         else:
             _require_confirmed(request, asker.task.task_id, binding, reference)
-        left = await self._left(asker.tenant, source, skill, place, reference, is_fork=bool(request.of))
+        left = await self._results.of(asker.tenant, source, skill, place, reference, is_fork=bool(request.of))
         require_own(skill, place, left)
-        kept = await self._kept(asker, source.task_id, left)
-        tools = [one.name for one in plan.tools]
-        kept = kept.changed(compensations=undoing(kept.compensations, before(skill, place), after(skill, place), tools))
-        stored = await self._value(asker, kept.model_dump(mode="json"), 0)
-        beginning = Beginning(
-            step=request.step,
-            of=request.of or (reference.begins.of if reference.begins else ""),
-            results=stored.ref,
-            by=request.by,
-            at=asker.started_at,
-            differs=() if request.of else tuple(binding.differences(reference)),
-        )
-        binding = binding.changed(begins=beginning)
-        instead_of = "" if request.of or own.known is None or own.known.binding is None else reference.digest
-        await self.bindings.begin(
-            asker.tenant, asker.task.task_id, asker.holder, binding, instead_of=instead_of, epoch=asker.epoch
-        )
-        reached(CrashPoint.TASK_BOUND)
-        return binding, taken_over(skill, plan.reads, place, kept)
-
-    async def position(self, tenant: str, task_id: str, begins: Beginning | None, plan: PinnedPlan) -> TakenOver | None:
-        """Return the position at which each run of a task begins; None: before its first step.
-
-        Raises:
-            InvalidTask: The results that it begins with are no longer kept.
-            StoreUnavailable: Neither Redis nor the files answer.
-        """
-        if begins is None:
-            return None
-        skill, place = _place(plan, begins.step)
-        return taken_over(skill, plan.reads, place, await self._stored(tenant, task_id, begins))
+        return _Allowed(skill, place, binding, reference, left)
 
     async def _begun(
         self, asker: Asker, plan: PinnedPlan, mine: TaskBinding, begins: Beginning
@@ -165,71 +174,14 @@ class TaskBeginnings:
         """Return what a task's id stands for and where it begins, as it was bound before."""
         task_id = asker.task.task_id
         skill, place = _place(plan, begins.step)
-        left = await self._stored(asker.tenant, task_id, begins)
+        left = await self._results.stored(asker.tenant, task_id, begins)
         # Redis may have lost it since.
         await self.bindings.begin(asker.tenant, task_id, asker.holder, mine, instead_of=mine.digest, epoch=asker.epoch)
         return mine, taken_over(skill, plan.reads, place, left)
 
-    async def _left(
-        self, tenant: str, source: StepsSource, skill: Skill, place: int, reference: TaskBinding, *, is_fork: bool
-    ) -> LeftBySteps:
-        """Return what the steps before a place left, from the newest run that knows it of each.
-
-        Raises:
-            InvalidTask: It is not known.
-            StoreUnavailable: Temporal may just not list a run yet; or nobody answers.
-        """
-        wanted, found, asked = before(skill, place), LeftBySteps(), False
-        begins = reference.begins
-        stored = await self._stored(tenant, source.task_id, begins) if begins else LeftBySteps()
-        for run in reversed(source.runs if wanted else ()):
-            if not reference.is_same(await _binding_of(run)):
-                continue
-            missing = tuple(step for step in wanted if step not in found.results)
-            if asked and not missing:
-                break
-            left = await self._left_in(run, missing)
-            if left is not None:
-                found, asked = _together(found, left), True
-        found = _together(found, stored)
-        missing = [step for step in wanted if step not in found.results]
-        if missing and not asked and activity.info().attempt < LISTED_WITHIN:
-            raise StoreUnavailable("temporal", "does not list a run of the task")
-        is_known = asked or begins is not None
-        require_known(skill, place, found, source.task_id, is_known=is_known, is_fork=is_fork)
-        copied = wanted if is_fork else stored.copied
-        undo = () if is_fork else found.compensations
-        results = {step: found.results[step] for step in wanted if step in found.results}
-        return found.changed(results=results, copied=copied, compensations=undo)
-
-    async def _left_in(self, run: WorkflowExecution, steps: tuple[str, ...]) -> LeftBySteps | None:
-        """Return what some steps left in a run that has ended; None where Temporal no longer has it."""
-        handle = self.client.get_workflow_handle(run.id, run_id=run.run_id)
-        found, rest = LeftBySteps(), steps
-        try:
-            while True:
-                asked = StepsAsked(steps=rest)
-                page = await handle.query(STEPS, asked, result_type=LeftBySteps, rpc_timeout=_ANSWERED_WITHIN)
-                found = _together(page, found)
-                if not page.results:
-                    return found
-                rest = tuple(step for step in rest if step not in page.results)
-                if not rest:
-                    return found
-        except WorkflowQueryFailedError as error:
-            problem = f"the results of its run {run.run_id} cannot be read by this build"
-            raise InvalidTask(FIELD, problem, fix="choose a new task_id") from error
-        except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND:
-                return None
-            raise of_call(error) from error
-
-    async def _stored(self, tenant: str, task_id: str, begins: Beginning) -> LeftBySteps:
-        try:
-            return LeftBySteps.model_validate(await self.values.get(tenant, task_id, Value(ref=begins.results)))
-        except ResultExpired as error:
-            problem = f"the results with which {task_id!r} begins at {begins.step!r} are no longer kept"
-            raise InvalidTask("task_id", problem, fix="choose a new task_id") from error
+    @property
+    def _results(self) -> StepResults:
+        return StepResults(self.client, self.values)
 
     async def _kept(self, asker: Asker, source: str, left: LeftBySteps) -> LeftBySteps:
         """Return what steps left with each large value kept for the task that begins behind them.
@@ -278,18 +230,27 @@ def _binding(asker: Asker, plan: PinnedPlan, reference: TaskBinding) -> TaskBind
     return TaskBinding.of(task, plan.version, task.date or day)
 
 
-async def bound_to(source: StepsSource) -> TaskBinding | None:
-    """Return what a task's id stands for, or its last run's if it is free."""
-    if source.known is not None and source.known.binding is not None:
-        return source.known.binding
-    for run in reversed(source.runs):
-        if (found := await _binding_of(run)) is not None:
-            return found
+async def _begun_before(
+    request: BeginRequest, asker: Asker, plan: PinnedPlan, own: StepsSource
+) -> tuple[TaskBinding, Beginning] | None:
+    """Return what a task's id was bound to, and where it begins, by an attempt before this one or as the same fork.
+
+    Raises:
+        InvalidTask: The id is that of another task, or of another fork.
+    """
+    _place(plan, request.step)
+    if request.of == asker.task.task_id:
+        raise InvalidTask("task_id", "is that of the task whose results are copied", fix="choose a new task_id")
+    mine = await bound_to(own)
+    if mine is None:
+        return None
+    if mine.begins is not None and mine.begins.at == asker.started_at:
+        # An attempt before this one got that far.
+        return mine, mine.begins
+    if request.of:
+        # What it copied stays as it was, whatever has become of the first task.
+        return mine, _same_fork(request, asker.task.task_id, _binding(asker, plan, mine), mine)
     return None
-
-
-async def _binding_of(run: WorkflowExecution) -> TaskBinding | None:
-    return await run.memo_value(BINDING, None, type_hint=TaskBinding)
 
 
 def _same_fork(request: BeginRequest, task_id: str, binding: TaskBinding, mine: TaskBinding) -> Beginning:
@@ -325,17 +286,3 @@ def _require_confirmed(request: BeginRequest, task_id: str, binding: TaskBinding
         problem = f"{task_id!r} differs from what it was in {differs}"
         fix = "look at it, and confirm it with --yes"
         raise Unconfirmed("task_id", problem, fix=fix, confirmation=code)
-
-
-def _together(newer: LeftBySteps, older: LeftBySteps) -> LeftBySteps:
-    """Return what steps left, and what undoes them, of each step what the newer one knows.
-
-    A newer run may have ended before it came to an effect of an older one, whose result counts then.
-    """
-    known = {one.path for one in newer.compensations}
-    return newer.changed(
-        results={**older.results, **newer.results},
-        kinds={**older.kinds, **newer.kinds},
-        compensations=(*newer.compensations, *(one for one in older.compensations if one.path not in known)),
-        copied=tuple(dict.fromkeys((*older.copied, *newer.copied))),
-    )

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
-from operator import attrgetter
 
 from temporalio import activity
-from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.client import Client, WorkflowExecution
 
-from activities.beginnings import Asker, StepsSource, TaskBeginnings, bound_to
+from activities.beginnings import Asker, TaskBeginnings
 from activities.conversations import conversation_of_run, effects_behind
 from activities.outcomes import EndedTask, TaskOutcomes
 from activities.pinning import PinnedPlan, TaskPinner
-from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape, versions_of
+from activities.step_results import StepsSource, bound_to
+from activities.task_runs import LISTED_WITHIN, Holder, TaskRuns, run_by
+from perdure.agent.prepared import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.agent.steps.values import Values
@@ -26,37 +26,16 @@ from perdure.documents import validated
 from perdure.errors import InvalidTask, StoreUnavailable, TenantErased
 from perdure.mcp.servers import McpServers
 from perdure.memory.wholeness import Wholeness
-from perdure.names import BINDING, COMPENSATED, TASK, Activity, Attribute, Workflow
+from perdure.names import BINDING, COMPENSATED, Activity
 from perdure.secrets.sources import SecretKeeper
 from perdure.stores.redis.bindings import OpenedTask, TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask
-from perdure.temporal.errors import of_call
 from perdure.together import together
-
-LISTED_WITHIN = 5
-"""Attempts, some 15 s, until a task that has acted is refused because Temporal does not list its run; a choice."""
 
 RENEWALS = 3
 """How often claims are renewed within the time that they are kept: a choice, so that two may fail."""
-
-
-@dataclass(frozen=True)
-class Holder:
-    """A workflow that runs a task, identified by its first run: rolling over, resetting and retrying keep that."""
-
-    run_id: str
-    workflow_id: str
-
-    def __str__(self) -> str:
-        return f"{self.run_id} {self.workflow_id}"
-
-    @classmethod
-    def read(cls, text: str) -> "Holder":
-        """Read what was written."""
-        run_id, _, workflow_id = text.partition(" ")
-        return cls(run_id, workflow_id)
 
 
 @dataclass(frozen=True)
@@ -102,21 +81,14 @@ class TaskActivities:
             InvalidInput: For an unknown field, skill, agent, tool, name or input, with the nearest existing one; for a
                 missing secret, a task that another workflow runs, and an id that is already used by another task.
         """
-        task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
-        tenant = self.key.tenant_of(task.user_id)
-        epoch = await self._epoch(tenant, request.started_at)
-        plan = await self.pinner.pinned(task)
-        await require_secrets(plan.tools, self.secrets)
-        if await self.servers.require(plan.tools, activity.info().attempt):
-            # What its arguments may be, only the servers knew.
-            plan = await self.pinner.pinned(task)
+        task, tenant, epoch, plan = await self._planned(request)
         kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
         opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
         (found, since), values = await together(opened, together(*kept))
         bound = found.binding if found else None
         binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
         looks_back = not task.skill or request.begin is not None
-        every = await self._earlier(tenant, task.task_id, None if looks_back else since)
+        every = await self._runs.earlier(tenant, task.task_id, None if looks_back else since)
         runs = [run for run in every if since is None or run.start_time < since]
         undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in runs]
         if any(undone) or (found is not None and found.compensated):
@@ -166,6 +138,44 @@ class TaskActivities:
             continue_after=self.continue_after,
         )
 
+    @activity.defn(name=Activity.CHECK_TASK)
+    async def check_task(self, request: PrepareCall) -> CheckedTask:
+        """Check a task, and whether it can begin at a step, as its preparation will; nothing is kept or bound.
+
+        Raises:
+            InvalidInput: What the preparation would refuse.
+            Unconfirmed: It differs from what its id stands for, and nobody has confirmed just that.
+            StoreUnavailable: Redis does not answer, or Temporal does not list a run yet.
+        """
+        task, tenant, epoch, plan = await self._planned(request)
+        if request.begin is None:
+            return CheckedTask(version=plan.version)
+        known = await self.bindings.known(tenant, task.task_id)
+        if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
+            raise run_by(task.task_id, holder.workflow_id)
+        own = StepsSource(task.task_id, await self._runs.earlier(tenant, task.task_id, None), known)
+        asker = Asker(task, tenant, epoch, "", request.started_at)
+        differs = await self._beginnings.check(
+            request.begin, asker, plan, own, await self._source(request.begin, tenant, own)
+        )
+        return CheckedTask(version=plan.version, differs=differs)
+
+    async def _planned(self, request: PrepareCall) -> tuple[AgentTask, str, int | None, PinnedPlan]:
+        """Return the task, its tenant and its epoch, and what it runs.
+
+        Raises:
+            InvalidInput: The task, or what it runs, is not as it should be.
+        """
+        task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
+        tenant = self.key.tenant_of(task.user_id)
+        epoch = await self._epoch(tenant, request.started_at)
+        plan = await self.pinner.pinned(task)
+        await require_secrets(plan.tools, self.secrets)
+        if await self.servers.require(plan.tools, activity.info().attempt):
+            # What its arguments may be, only the servers knew.
+            plan = await self.pinner.pinned(task)
+        return task, tenant, epoch, plan
+
     async def _begun(
         self, request: BeginRequest, asker: Asker, plan: PinnedPlan, own: StepsSource
     ) -> tuple[TaskBinding, TakenOver]:
@@ -177,13 +187,25 @@ class TaskActivities:
         """
         if own.known is None:
             raise StoreUnavailable("redis", "a task begins at a step only once that is bound to its id")
-        source = own
-        if request.of and request.of != own.task_id and await bound_to(own) is None:
-            known = await self.bindings.known(asker.tenant, request.of)
-            if known is not None and known.holder and await self._is_open(holder := Holder.read(known.holder)):
-                raise _run_by(request.of, holder.workflow_id)
-            source = StepsSource(request.of, await self._earlier(asker.tenant, request.of, None), known)
+        source = await self._source(request, asker.tenant, own)
         return await self._beginnings.begin(request, asker, plan, own, source)
+
+    async def _source(self, request: BeginRequest, tenant: str, own: StepsSource) -> StepsSource:
+        """Return the task whose results another begins with.
+
+        Raises:
+            InvalidTask: It is still open.
+        """
+        if not request.of or request.of == own.task_id or await bound_to(own) is not None:
+            return own
+        known = await self.bindings.known(tenant, request.of)
+        if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
+            raise run_by(request.of, holder.workflow_id)
+        return StepsSource(request.of, await self._runs.earlier(tenant, request.of, None), known)
+
+    @property
+    def _runs(self) -> TaskRuns:
+        return TaskRuns(self.client)
 
     @property
     def _beginnings(self) -> TaskBeginnings:
@@ -274,8 +296,8 @@ class TaskActivities:
                 holder = Holder.read(found.holder)
                 if holder == mine:
                     return found
-                if holder.workflow_id != mine.workflow_id and await self._is_open(holder):
-                    raise _run_by(task_id, holder.workflow_id)
+                if holder.workflow_id != mine.workflow_id and await self._runs.is_open(holder):
+                    raise run_by(task_id, holder.workflow_id)
                 ended = found.holder
         except StoreUnavailable as problem:
             if problem.store != "redis":
@@ -289,52 +311,3 @@ class TaskActivities:
             return await self.whole.redis_since()
         except StoreUnavailable:
             return None
-
-    async def _earlier(self, tenant: str, task_id: str, since: datetime | None) -> list[WorkflowExecution]:
-        """Return the runs of a task that Redis may not know about, oldest first.
-
-        Only runs that Temporal lists, which it does a moment after they were prepared. If Redis lost nothing, this
-        takes 1.6 ms (p95 4.1), and learning since when takes as long.
-
-        Args:
-            tenant: Whose task it is.
-            task_id: The task.
-            since: Only runs that began before this moment are returned; None: all.
-
-        Raises:
-            InvalidTask: One is still open, under another workflow id.
-        """
-        mine, earlier = activity.info(), list[WorkflowExecution]()
-        query = f"WorkflowType = '{Workflow.RESUMABLE_AGENT}' AND {Attribute.TENANT} = '{tenant}'"
-        if since is not None:
-            # Redis knows nothing either of an open one that was prepared while it was away.
-            query += f" AND (StartTime < '{since.isoformat()}' OR ExecutionStatus = 'Running')"
-        try:
-            async for found in self.client.list_workflows(query):
-                if found.run_id == mine.workflow_run_id or await found.memo_value(TASK, "", type_hint=str) != task_id:
-                    continue
-                if found.id != mine.workflow_id and found.status is WorkflowExecutionStatus.RUNNING:
-                    now = await self.client.get_workflow_handle(found.id).describe()
-                    if now.status is WorkflowExecutionStatus.RUNNING:
-                        raise _run_by(task_id, found.id)
-                if since is None or found.start_time < since:
-                    earlier.append(found)
-        except RPCError as error:
-            raise of_call(error) from error
-        return sorted(earlier, key=attrgetter("start_time"))
-
-    async def _is_open(self, holder: Holder) -> bool:
-        try:
-            found = await self.client.get_workflow_handle(holder.workflow_id).describe()
-        except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND:
-                return False
-            raise of_call(error) from error
-        # Another task may have been started under the same workflow id since.
-        same = found.raw_info.first_run_id == holder.run_id
-        return same and found.status is WorkflowExecutionStatus.RUNNING
-
-
-def _run_by(task_id: str, workflow_id: str) -> InvalidTask:
-    problem = f"{task_id!r} is run by the workflow {workflow_id}"
-    return InvalidTask("task_id", problem, fix="wait for it, cancel it, or choose a new task_id")

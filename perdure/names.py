@@ -23,6 +23,7 @@ class Workflow(StrEnum):
     HOLD_MEMORY = "HoldMemory"
     ASK_PERSON = "AskPerson"
     CREDIT_MEMORIES = "CreditMemories"
+    CHECK_TASK = "CheckTask"
     JUDGE_TASK = "JudgeTask"
     SET_LESSON = "SetLesson"
     PROMOTE_EPISODES = "PromoteEpisodes"
@@ -34,6 +35,7 @@ class Activity(StrEnum):
     """Activity types, without those of tools, which are the tools' own names."""
 
     PREPARE_TASK = "prepare_task"
+    CHECK_TASK = "check_task"
     KEEP_CLAIMS = "keep_claims"
     BEGIN_COMPENSATING = "begin_compensating"
     EVALUATE_TASK = "evaluate_task"

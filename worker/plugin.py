@@ -7,6 +7,7 @@ from temporalio.plugin import SimplePlugin
 
 from perdure.temporal.failures import ActivityInterceptor
 from workflows.ask_person import AskPerson
+from workflows.check_task import CheckTask
 from workflows.consolidate_memory import ConsolidateMemory
 from workflows.credit_memories import CreditMemories
 from workflows.deliver_notice import DeliverNotice
@@ -27,6 +28,7 @@ from workflows.undo_forgetting import UndoForgetting
 
 WORKFLOWS: Sequence[type] = (
     ResumableAgent,
+    CheckTask,
     IngestMemory,
     HoldMemory,
     AskPerson,

@@ -36,6 +36,15 @@ class PrepareCall(Passed):
     """Where it is to begin, if not where it began before."""
 
 
+class CheckedTask(Passed):
+    """What is known of a task that could start now."""
+
+    version: str
+    """The digest of what it would run."""
+    differs: tuple[str, ...] = ()
+    """What differs, without content, from what its id stands for so far, where it is to begin at a step."""
+
+
 class InnerSkill(Passed):
     """A skill that a step runs, as the task is pinned to it."""
 

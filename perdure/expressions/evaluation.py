@@ -8,10 +8,8 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import cel
-from cel.stdlib import EXTENSIONS
 from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
@@ -20,12 +18,9 @@ from perdure.errors import InvalidExpression
 from perdure.expressions.problems import evaluation_problem, parse_problem
 from perdure.expressions.syntax import TOKEN, Path, Reading, read
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: function
-    for library in ("core", "strings", "lists")
-    for name, function in EXTENSIONS[library].items()
-    if "." not in name
-}
+if TYPE_CHECKING:
+    import cel
+
 _BUILT_IN = frozenset(
     {
         *("has", "all", "exists", "exists_one", "map", "filter"),
@@ -50,7 +45,7 @@ class Expression:
     """One compiled expression."""
 
     source: str
-    program: cel.Program
+    program: "cel.Program"
     reading: Reading
 
 
@@ -72,17 +67,27 @@ def compiled(source: str, field: str) -> Expression:
         raise InvalidExpression(field, f"${{{source}}} does not parse: {parse_problem(str(problem))}") from None
     except LookupError as problem:
         name = str(problem.args[0])
-        fix = nearest(name, {*_FUNCTIONS, *_BUILT_IN})
+        fix = nearest(name, {*_functions(), *_BUILT_IN})
         raise InvalidExpression(field, f"${{{source}}} calls {name}(), which does not exist", fix=fix) from None
+
+
+@functools.cache
+def _functions() -> dict[str, Callable[..., Any]]:
+    from cel.stdlib import EXTENSIONS  # noqa: PLC0415  as below
+
+    libraries = [EXTENSIONS[library] for library in ("core", "strings", "lists")]
+    return {name: function for library in libraries for name, function in library.items() if "." not in name}
 
 
 @functools.lru_cache(maxsize=4096)
 def _compiled(source: str) -> Expression:
     if not source.strip():
         raise ValueError("it is empty")
+    import cel  # noqa: PLC0415  it takes .15 s: with it comes a terminal of its own
+
     program = cel.compile(source)
     for name in program.functions():
-        if name.isidentifier() and name not in _FUNCTIONS and name not in _BUILT_IN:
+        if name.isidentifier() and name not in _functions() and name not in _BUILT_IN:
             raise LookupError(name)
     return Expression(source=source, program=program, reading=read(source))
 
@@ -195,13 +200,15 @@ def written(value: JsonValue) -> str:
 
 def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str, walked: int) -> JsonValue:
     _refuse_long_walks(expression, names, field, walked)
+    from cel import Context  # noqa: PLC0415  as above
+
     try:
-        context = cel.Context()
+        context = Context()
         for name, value in _read_by(expression, names).items():
             context.add_variable(name, value)
         for name in expression.program.functions():
-            if name in _FUNCTIONS:
-                context.add_function(name, _FUNCTIONS[name])
+            if name in _functions():
+                context.add_function(name, _functions()[name])
         return _json.validate_python(to_jsonable_python(expression.program.execute(context)))
     except ValidationError:
         raise InvalidExpression(field, f"${{{expression.source}}} gives what JSON cannot carry") from None

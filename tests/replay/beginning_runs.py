@@ -31,6 +31,11 @@ async def record_beginnings(here: Recorder) -> None:
         one = AgentTask.model_validate({**task.model_dump(), "task_id": name, "inputs": {"good": good}})
         begin = BeginRequest(step="then", of=of, confirmed=ANY, by=ada)
         run = TaskRun.model_validate({**one.model_dump(), "begin": begin.model_dump()})
+        if not of and good:
+            checked = await here.start("CheckTask", run)
+            assert (await checked.result())["differs"] == []
+            await here.keep("check_begun", checked)
+            await here.keep_failed("check_refused", await here.start("CheckTask", run.changed(skill="unknown")))
         handle = await here.start("ResumableAgent", run, id_=f"{name}-{uuid4().hex[:12]}")
         if good:
             assert (await handle.result())["output"] == "9000 begun"

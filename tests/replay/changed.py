@@ -6,6 +6,7 @@ from temporalio import workflow
 
 from activities.accesses import Flushed
 from activities.forgetting import ForgetCall
+from perdure.agent.prepared import CheckedTask
 from perdure.agent.state import TaskRun
 from perdure.agent.steps.task_calls import CreditCall, KeepCall, Kept
 from perdure.asking import PersonAnswer, PersonQuestion
@@ -39,6 +40,7 @@ from perdure.updates import Updated, UpdateRequest
 from perdure.webhooks import Notice, NoticeFate
 from workflows import options
 from workflows.ask_person import AskPerson
+from workflows.check_task import CheckTask
 from workflows.consolidate_memory import ConsolidateMemory
 from workflows.credit_memories import CreditMemories
 from workflows.deliver_notice import DeliverNotice
@@ -291,6 +293,16 @@ class LateCredit(CreditMemories):
     async def run(self, call: CreditCall | None = None) -> int:
         await workflow.sleep(1)
         return await super().run(call)
+
+
+@workflow.defn(name="CheckTask", sandboxed=False)
+class LateCheck(CheckTask):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, task: TaskRun | None = None) -> CheckedTask:
+        await workflow.sleep(1)
+        return await super().run(task)
 
 
 @workflow.defn(name="JudgeTask", sandboxed=False)

@@ -126,6 +126,7 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "ConsolidateMemory": {"completed", "failed"},
         "PromoteEpisodes": {"completed", "failed"},
         "CreditMemories": {"completed", "failed"},
+        "CheckTask": {"completed", "failed"},
         "JudgeTask": {"completed", "failed"},
         "SetLesson": {"completed", "failed"},
         "AskPerson": {"completed", "failed", "canceled"},

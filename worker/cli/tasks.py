@@ -18,6 +18,7 @@ from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
 from worker.cli.reach import gateway, person, started
 from worker.gateway import Gateway
+from worker.lookup import StartedTask
 from worker.telemetry import Telemetry, render_tree, spans_of
 from worker.terminal import display
 from worker.terminal.output import Exit, counted, err, fail, out, say, show_json, status_of
@@ -110,7 +111,7 @@ async def _run(
     try:
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
-            workflow_id, new, ended_at = await installation.start(task, by=person(), again=again, begin=begin)
+            workflow_id, new, ended_at = await _started(installation, task, begin, again=again)
             ended = f", which completed at {ended_at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if ended_at else ""
             say(f"{'started' if new else 'attached to'} {workflow_id}{ended}")
             if detach:
@@ -119,7 +120,7 @@ async def _run(
                 return
             try:
                 await _say_if_unserved(installation)
-                result = await _followed(installation, task, begin)
+                result = await display.follow(installation, workflow_id, by=person())
             except asyncio.CancelledError:
                 say(f"detached; the task goes on: perdure status {workflow_id}")
                 raise
@@ -142,15 +143,15 @@ async def _run(
         fail(problem, status)
 
 
-async def _followed(installation: Gateway, task: AgentTask, begin: BeginRequest | None) -> TaskResult:
-    """Follow a task to its end; where a person has to confirm what differs, ask, and start it once more.
+async def _started(installation: Gateway, task: AgentTask, begin: BeginRequest | None, *, again: bool) -> StartedTask:
+    """Start a task; where a person has to confirm what differs, ask first.
 
     Raises:
-        PerdureError: It failed, or what differs is not confirmed.
+        Unconfirmed: What differs is not confirmed.
     """
     while True:
         try:
-            return await display.follow(installation, task.workflow_id, by=person())
+            return await installation.start(task, by=person(), again=again, begin=begin)
         except Unconfirmed as differs:
             if begin is None or not sys.stdin.isatty():
                 raise
@@ -159,7 +160,6 @@ async def _followed(installation: Gateway, task: AgentTask, begin: BeginRequest 
                 raise
             # Just that: what changes in the meantime is asked about again.
             begin = begin.changed(confirmed=differs.confirmation)
-            await installation.start(task, by=person(), begin=begin)
 
 
 async def _say_if_unserved(installation: Gateway) -> None:

@@ -42,6 +42,7 @@ _OF_A_USER = frozenset(
         Workflow.SET_CONSENT,
         Workflow.SET_MEMBER,
         Workflow.SET_LESSON,
+        Workflow.CHECK_TASK,
     }
 )
 """Workflows that an erasure of their user deletes; what is accepted for a team or an agent becomes theirs."""

@@ -10,8 +10,6 @@ from perdure.agent.turns import Conversation
 from perdure.changes import Actor
 from perdure.errors import InvalidTask
 from perdure.names import CONVERSATION
-from perdure.stores.redis.connection import connect
-from perdure.stores.redis.skill_trials import SkillTrials
 from perdure.tasks import Phase, TaskEnvelope
 from perdure.trials import Trials
 from worker.gateway.base import ANSWERED_WITHIN, call
@@ -32,6 +30,10 @@ class SkillCalls(TaskCalls):
         Raises:
             StoreUnavailable: Redis does not answer.
         """
+        # What most commands have no use for takes a tenth of a second.
+        from perdure.stores.redis.connection import connect  # noqa: PLC0415
+        from perdure.stores.redis.skill_trials import SkillTrials  # noqa: PLC0415
+
         async with aclosing(connect(self._addresses.redis_url)) as redis:
             return await SkillTrials(redis).of(versions)
 

@@ -12,6 +12,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure.agent.prepared import CheckedTask
 from perdure.agent.state import TaskRun
 from perdure.beginnings import BeginRequest
 from perdure.changes import Actor, ActorKind
@@ -34,6 +35,10 @@ TaskHandle = WorkflowHandle[Any, TaskResult]
 
 NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 """How a query fails while no worker is there to answer it."""
+
+CHECKED_WITHIN = 600.0
+"""Seconds within which a worker has to say whether a task can begin at a step; a choice. What thousands of steps left
+takes minutes to gather."""
 
 _HAS_ENDED = "already completed|aborted by closing"
 """What an update's refusal says where the workflow had ended, or was ending as the update came (server 1.32)."""
@@ -64,13 +69,18 @@ class TaskCalls(Base):
 
         Raises:
             InvalidTask: The task's id is already used by another task, with the difference; or it is open, and so
-                cannot begin at a step.
+                cannot begin at a step; or the step is none at which it can.
+            Unconfirmed: A task that is to begin at a step differs from what it was, and nobody has confirmed just that.
+            WorkerUnavailable: No worker says whether it can begin at a step.
         """
         client = await self.client()
         goes_on = begin is not None and not begin.of
         run = task
         if begin is not None:
             run = TaskRun.model_validate({**task.model_dump(), "begin": begin.model_dump() | {"by": by.model_dump()}})
+        if goes_on:
+            # A run that is refused would hide how the task has ended.
+            await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=CHECKED_WITHIN)
         try:
             started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,

@@ -13,6 +13,7 @@ from perdure import Actor, ActorKind, AgentTask, Answer, TaskResult
 from perdure.agent.steps.calls import Value
 from perdure.beginnings import ANY, BeginRequest
 from perdure.errors import InvalidTask, PerdureError, Unconfirmed
+from perdure.steering import TaskFeedback
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.tasks import Phase
@@ -109,6 +110,22 @@ async def test_only_the_difference_that_was_shown_is_confirmed(
     assert lines_in(str(ledger)) == ["first", "second"]
     result = await ended(gateway, task, step="second", confirmed=other.value.confirmation)
     assert result.status is Phase.COMPLETED
+
+
+async def test_a_refused_beginning_leaves_the_end_of_a_task_as_it_was(agents: Bench, gateway: Gateway) -> None:
+    task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]"))
+    assert (await ended(gateway, task)).status is Phase.COMPLETED
+    mended(agents, task.skill, "steps: [{id: a, tool: echo, args: {value: 2}}]")
+    with pytest.raises(Unconfirmed):
+        await gateway.start(task, by=ME, begin=BeginRequest(step="a"))
+    with pytest.raises(InvalidTask, match="nowhere"):
+        await gateway.start(task, by=ME, begin=BeginRequest(step="nowhere", confirmed=ANY))
+    mended(agents, task.skill, "steps: [{id: a, tool: echo, args: {value: 1}}]")
+    again = await gateway.start(task, by=ME)
+    assert (again.new, again.ended_at is not None) == (False, True)
+    judged = await gateway.feedback(task.workflow_id, TaskFeedback(passed=False), by=ME)
+    assert judged is not None
+    assert not judged.succeeded
 
 
 async def test_an_effect_with_other_arguments_is_asked_about(
@@ -330,7 +347,7 @@ async def test_an_open_task_and_one_with_a_goal_cannot_begin_at_a_step(agents: B
     task = agents.task(agents.skill("steps: [{id: a, wait: 1h}, {id: b, wait: 1s}]"))
     started = await gateway.start(task, by=ME)
     await until(lambda: gateway.progress(started.workflow_id, by=ME), lambda now: now is not None and bool(now.waits))
-    with pytest.raises(InvalidTask, match=r"is open .wait for its end, or cancel it"):
+    with pytest.raises(InvalidTask, match=r"is run by the workflow"):
         await gateway.start(task, by=ME, begin=BeginRequest(step="b"))
     forked = AgentTask.model_validate({**task.model_dump(), "task_id": f"f{uuid4().hex[:8]}"})
     with pytest.raises(InvalidTask, match=f"{task.task_id!r} is run by the workflow {started.workflow_id}"):

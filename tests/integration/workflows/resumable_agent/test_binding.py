@@ -8,7 +8,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from activities.tasks import TaskActivities
+from activities.task_runs import TaskRuns
 from perdure import Actor, ActorKind, AgentTask, Answer
 from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask
@@ -163,9 +163,9 @@ async def test_a_second_open_workflow_is_refused_also_where_the_first_was_reset_
         return []
 
     if told_by != "holder":
-        monkeypatch.setattr(TaskActivities, "_is_open", knows_nothing)
+        monkeypatch.setattr(TaskRuns, "is_open", knows_nothing)
     if told_by != "list":
-        monkeypatch.setattr(TaskActivities, "_earlier", knows_nothing)
+        monkeypatch.setattr(TaskRuns, "earlier", knows_nothing)
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
         started = await agents.start(task)

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from activities.tasks import TaskActivities
+from activities.task_runs import TaskRuns
 from localservers import Server
 from perdure import AgentTask, Answer
 from perdure.agent.state import TaskState
@@ -93,7 +93,7 @@ async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
     if not listed:
-        monkeypatch.setattr(TaskActivities, "_earlier", asks_nobody)
+        monkeypatch.setattr(TaskRuns, "earlier", asks_nobody)
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with bench(fleet.addresses, tmp_path) as agents:
         task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
@@ -126,7 +126,7 @@ async def test_a_second_open_workflow_is_refused_where_redis_was_away_when_the_f
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
     if not listed:
-        monkeypatch.setattr(TaskActivities, "_earlier", asks_nobody)
+        monkeypatch.setattr(TaskRuns, "earlier", asks_nobody)
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with bench(fleet.addresses, tmp_path) as agents:
         task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
@@ -175,7 +175,7 @@ async def test_a_task_that_is_run_again_without_redis_keeps_the_day_of_its_first
         query = f"WorkflowId = '{first.id}' AND ExecutionStatus = 'Failed'"
         await until(lambda: agents.client.count_workflows(query), lambda found: found.count == 1)
         if not listed:
-            monkeypatch.setattr(TaskActivities, "_earlier", asks_nobody)
+            monkeypatch.setattr(TaskRuns, "earlier", asks_nobody)
         await fleet.stop(Server.REDIS)
         again = await agents.start(task)
         await until(lambda: refused_before(again, "append_blindly"), bool, 60)
