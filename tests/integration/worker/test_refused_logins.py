@@ -96,7 +96,8 @@ async def test_a_worker_whose_login_is_refused_ends_with_it(given: Installation,
     assert ANSWERED[store][1] in line
 
 
-@pytest.mark.parametrize("store", ["redis", pytest.param("weaviate", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("store", ["redis", "weaviate"])
 async def test_a_refused_login_is_said_by_the_doctor_and_by_recall(
     given: Installation, servers: Servers, store: str
 ) -> None:

@@ -175,6 +175,7 @@ async def test_the_spool_is_promoted_too(here: Deployment, tenant: str) -> None:
     assert [one.text for one in await believed(here, tenant)] == [TRAIN]
 
 
+@pytest.mark.slow
 async def test_a_tenant_leaves_the_list_unless_something_is_written_meanwhile(here: Deployment, tenant: str) -> None:
     promotions, far = Promotions(here.services.redis), NOW + timedelta(days=9)
 

@@ -244,6 +244,7 @@ async def test_what_was_changed_since_is_not_undone_by_who_asks_again(stores: St
     assert (await stored(stores, tenant, whole.id)).pinned
 
 
+@pytest.mark.slow
 async def test_a_removal_that_was_undone_before_its_next_attempt_stays_undone(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

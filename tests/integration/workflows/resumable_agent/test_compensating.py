@@ -143,6 +143,7 @@ async def test_a_reset_to_before_it_does_not_take_for_done_what_was_undone(agent
     assert lines_in(str(ledger)) == WRITTEN + UNDONE, "nothing was done or undone a second time"
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_undone_is_named_and_the_rest_is_undone(agents: Bench) -> None:
     ledger = agents.ledger()
     name = skill(agents, FAILS, undo="append_blindly")

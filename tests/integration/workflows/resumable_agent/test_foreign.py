@@ -251,6 +251,7 @@ steps:
     assert lines_in(str(ledger)) == ["packed wood", "shipped wood", "packed stone", "shipped stone"]
 
 
+@pytest.mark.slow
 async def test_a_call_whose_outcome_was_not_noted_is_not_made_again_unasked(
     agents: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -206,6 +206,7 @@ async def here(servers: Servers, tmp_path: Path, httpserver: HTTPServer) -> Asyn
         yield one, server
 
 
+@pytest.mark.slow
 async def test_a_model_is_shown_what_an_earlier_task_learned_before_its_next_turn(here: tuple[Bench, Any]) -> None:
     bench, server = here
     user = uuid4().hex
