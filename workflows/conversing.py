@@ -32,7 +32,7 @@ class Conversing:
         chat = self._running.task.task_id
         if closed := self._running.chat.closed:
             problem = f"{chat} has ended before it answered: {closed}"
-            raise failure_of(InvalidTask("chat", problem, fix="perdure chat starts a new one"))
+            raise failure_of(InvalidTask("chat", problem, fix="once that is mended, perdure chat starts a new one"))
         return ChatReply(id=message.id, chat=chat, pending=True)
 
     @say.validator

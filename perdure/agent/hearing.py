@@ -13,6 +13,10 @@ from perdure.steering import GivenConstraint, Heard, TakenMessage
 HEARD_KEPT = 500
 """Ids of messages that a later run of the task recognises: the last ones; a choice."""
 
+UNANSWERED_KEPT = 5
+"""Messages of a conversation that got no answer and still stand before the next one: a choice. Without a model that
+can be asked, nothing would ever make a summary of them."""
+
 _WHO = {ActorKind.PERSON: "a person", ActorKind.AGENT: "an agent"}
 
 
@@ -50,11 +54,14 @@ def hear(conversation: Conversation, messages: Sequence[TakenMessage]) -> Conver
 def said(conversation: Conversation, message: TakenMessage) -> Conversation:
     """Return a conversation with what somebody who converses said, which the model is to answer.
 
-    What the model may use up counts from here on, and memory is asked again.
+    What the model may use up counts from here on, and memory is asked again. Of what was said before and got no answer,
+    the last messages stay.
     """
     heard = Heard(id=message.id, text=message.text, by=message.by, at=message.at)
     *before, last = conversation.turns or (ModelTurn(),)
-    last = last.changed(heard=(*last.heard, heard), size=last.size + len(message.text))
+    kept = (*last.heard[-UNANSWERED_KEPT:], heard)
+    size = last.size + sum(len(one.text) for one in kept) - sum(len(one.text) for one in last.heard)
+    last = last.changed(heard=kept, size=size)
     return conversation.changed(
         turns=(*before, last),
         message=message.id,

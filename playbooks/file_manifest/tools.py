@@ -1,8 +1,10 @@
 """The manifest's tools: list files, digest one, append its line."""
 
 import asyncio
+import errno
 import hashlib
 import os
+from io import FileIO
 from itertools import islice
 from pathlib import Path
 
@@ -41,16 +43,36 @@ async def append_digest(manifest: str, path: str, digest: str) -> str:
 
 def _append(manifest: Path, line: bytes) -> None:
     # Unbuffered: the line is one write, so that several tasks can append to one manifest.
-    with manifest.open("ab", buffering=0) as file:
-        file.write(line)
+    with manifest.open("a+b", buffering=0) as file:
+        if _is_cut(file):
+            # A full disk cut the last line: what follows it would be lost with it.
+            line = b"\n" + line
+        if file.write(line) < len(line):
+            raise OSError(errno.ENOSPC, f"{manifest} has no room for a line")
         os.fsync(file.fileno())
+
+
+def _is_cut(file: FileIO) -> bool:
+    if not file.seek(0, os.SEEK_END):
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"
 
 
 def _listed(folder: Path, most: int) -> list[str]:
     if not folder.is_dir():
         raise InvalidInput("folder", f"{folder} is no folder")
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
-    return [path.relative_to(folder).as_posix() for path in islice(files, most)]
+    return [_name(path.relative_to(folder)) for path in islice(files, most)]
+
+
+def _name(path: Path) -> str:
+    name = path.as_posix()
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("folder", f"has a file whose name is not UTF-8: {name!r}", fix="rename it") from None
+    return name
 
 
 def _digest(path: Path) -> str:
@@ -59,7 +81,10 @@ def _digest(path: Path) -> str:
 
 
 def _line(digest: str, path: str) -> bytes:
-    return f"{digest}  {path}\n".encode()
+    # sha256sum marks and escapes names that would be read as something else (GNU coreutils manual, md5sum).
+    escaped = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    mark = "" if escaped == path else "\\"
+    return f"{mark}{digest}  {escaped}\n".encode()
 
 
 def _has_line(manifest: Path, line: bytes) -> bool:

@@ -36,6 +36,9 @@ async def chat(
     ] = None,
     end: Annotated[bool, typer.Option("--end", help="End the conversation: what is said next begins another.")] = False,
     by: Annotated[str, typer.Option(help="Who says it; your account's name if left out.")] = "",
+    identifier: Annotated[
+        str, typer.Option("--id", help="The message's id: sent again, it counts once, and returns the same reply.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Converse with an agent, today and tomorrow, from any terminal: what is said is kept, and goes on where it was.
@@ -56,15 +59,16 @@ async def chat(
         return
     if as_json and not message:
         raise InvalidInput("--json", "needs a message", fix="perdure chat MESSAGE --json")
-    if message:
-        _message(message, agent)
+    if identifier and not message:
+        raise InvalidInput("--id", "needs a message", fix="perdure chat MESSAGE --id ID")
+    sent = _message(message, agent, identifier) if message else None
     addresses = await asyncio.to_thread(started, settings)
     again = f"{program()} chat --user {shlex.quote(user)}"
     again += f" --session {shlex.quote(session)}" if session != OF_A_CHAT else ""
     async with gateway(settings, addresses) as installation:
         try:
-            if message:
-                await _once(installation, user, session, _message(message, agent), person(by), as_json=as_json)
+            if sent is not None:
+                await _once(installation, user, session, sent, person(by), as_json=as_json)
                 return
             await _typed(installation, user, session, agent, person(by))
         except asyncio.CancelledError:
@@ -148,10 +152,10 @@ async def _typed(installation: Gateway, user: str, session: str, agent: str | No
         _say_ended(session, ended=await installation.end_chat(user, session=session, by=by))
 
 
-def _message(text: str, agent: str | None) -> ChatMessage:
+def _message(text: str, agent: str | None, identifier: str = "") -> ChatMessage:
     """Return a message with an id, so that it counts once however often it has to be sent.
 
     Raises:
         InvalidTask: It is empty or too long, or an agent cannot have this name.
     """
-    return validated(ChatMessage, {"text": text, "id": uuid4().hex, "agent": agent}, "", InvalidTask)
+    return validated(ChatMessage, {"text": text, "id": identifier or uuid4().hex, "agent": agent}, "", InvalidTask)

@@ -24,6 +24,7 @@ from perdure.errors import StoreUnavailable, WorkerUnavailable
 from perdure.questions import Question
 from worker.gateway import Gateway
 from worker.terminal.output import out, say
+from worker.waiting import NOTICE_AFTER
 
 _PERIOD = 0.3
 """Seconds between two looks at what is asked; a choice."""
@@ -139,6 +140,7 @@ class TerminalChat:
             InvalidTask: It is not taken; says what to do.
         """
         reader, self._expected = ReplyReader(), None
+        told = asyncio.get_running_loop().call_later(NOTICE_AFTER, self._say_waiting, reader)
         saying = asyncio.create_task(self._installation.say(self._user, message, session=self._session, by=self._by))
         beside = [asyncio.create_task(self._ask_people())]
         if self._streams:
@@ -153,7 +155,7 @@ class TerminalChat:
                 self._expected = reply.text
                 await asyncio.wait(beside[1:], timeout=_LAST_PIECES)
         finally:
-            for one in (saying, *beside):
+            for one in (told, saying, *beside):
                 one.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
         if self._streams:
@@ -171,6 +173,10 @@ class TerminalChat:
                 for piece in pieces:
                     for shown in reader.take(piece):
                         _show(shown)
+
+    def _say_waiting(self, reader: ReplyReader) -> None:
+        if not (reader.text or self._asked):
+            say(f"waiting for the reply: perdure status {self.workflow_id}")
 
     async def _log(self) -> ChatLog:
         """Return the conversation once it is prepared."""

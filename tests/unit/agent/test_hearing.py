@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from perdure.agent.hearing import HEARD_KEPT, hear
+from perdure.agent.hearing import HEARD_KEPT, UNANSWERED_KEPT, hear
+from perdure.agent.hearing import said as said_in_chat
 from perdure.agent.prompts import Made, Read, messages, transcript
 from perdure.agent.steps.calls import Value
 from perdure.agent.turns import Conversation, ModelTurn, Notes
@@ -98,3 +99,12 @@ def test_what_was_said_counts_in_working_memory_is_never_shortened_and_never_lea
     constrained = hear(Conversation(), [said(constraints=("z" * 400,))])
     assert size(constrained.changed(turns=())) == 100
     assert LIMIT == 8_000
+
+
+def test_of_messages_without_an_answer_the_last_ones_stay() -> None:
+    conversation = Conversation(turns=(ModelTurn(text=Value(inline="done"), size=4),), begun=1)
+    for number in range(500):
+        conversation = said_in_chat(conversation, said("Anybody there?", f"m{number}"))
+    [turn] = conversation.turns
+    assert [one.id for one in turn.heard] == [f"m{number}" for number in range(499 - UNANSWERED_KEPT, 500)]
+    assert (turn.size, conversation.message) == (4 + (UNANSWERED_KEPT + 1) * len("Anybody there?"), "m499")

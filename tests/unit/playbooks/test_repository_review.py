@@ -85,6 +85,17 @@ async def test_a_command_has_no_shell_and_no_variables_of_the_worker(monkeypatch
         await called("run_command", command=["no-such-program"])
 
 
+async def test_git_runs_no_program_that_a_bare_repository_names(repository: Path, tmp_path: Path) -> None:
+    (repository / ".git" / "config").unlink()
+    (repository / ".git").rmdir()
+    assert (await called("run_command", command=["git", "init", "--bare", "."]))["code"] == 0
+    with (repository / "config").open("a", encoding="utf-8") as config:
+        config.write(f"[core]\n  bare = false\n  worktree = .\n  fsmonitor = touch {tmp_path}/run; false\n")
+    printed = await called("run_command", command=["git", "status"])
+    assert "safe.bareRepository" in printed["text"]
+    assert tmp_path / "run" not in files_in(tmp_path)
+
+
 async def test_without_a_repository_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("REVIEWED_REPOSITORY")
     with pytest.raises(InvalidInput, match="REVIEWED_REPOSITORY: is not set"):
