@@ -372,6 +372,7 @@ CHANGED = (
     LateRemember,
     LateKeeping,
     LateCredit,
+    LateCheck,
     LateJudgement,
     LateLesson,
     LatePromotion,

@@ -38,6 +38,7 @@ process.main()
 """
 
 
+@pytest.mark.slow
 async def test_one_that_must_not_go_on_does_not_wait_for_its_threads() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", REFUSED_AT_WORK, stderr=asyncio.subprocess.PIPE

@@ -148,6 +148,7 @@ async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_server
     await redis.aclose()
 
 
+@pytest.mark.slow
 async def test_what_was_written_is_checked_once_weaviate_is_back(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:

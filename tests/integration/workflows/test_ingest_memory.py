@@ -328,6 +328,7 @@ async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers:
         assert [entry.state.value for entry in restored.values()] == ["current"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cached", [1000, pytest.param(0, marks=pytest.mark.slow)], ids=["cached", "every step a replay"]
 )

@@ -293,6 +293,7 @@ async def test_what_was_done_to_a_memory_that_was_purged_is_not_done_to_one_like
     assert not (await stored(stores, tenant, one)).pinned
 
 
+@pytest.mark.slow
 async def test_a_credit_is_in_no_plans_way_and_audited_once_however_often_it_is_made(
     stores: Stores, servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,7 @@ async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -
     assert "PRD200 redis" in found["redis"]
 
 
+@pytest.mark.slow
 async def test_a_redis_that_does_not_show_its_settings_is_used_and_said_to_be_unchecked(
     own_servers: OwnServers, tmp_path: Path
 ) -> None:
@@ -202,6 +203,7 @@ async def test_a_folder_that_is_not_the_shared_journal_is_a_finding(installed: I
     assert "PRD203" in other["journal"]
 
 
+@pytest.mark.slow
 async def test_rules_that_a_worker_would_not_start_with_are_findings(installed: Installation, tmp_path: Path) -> None:
     policies, rules = tmp_path / "policies.yaml", tmp_path / "rules.yaml"
     policies.write_text("default: {minimum_confidnce: 0.5}")

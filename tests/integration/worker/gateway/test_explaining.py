@@ -60,6 +60,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_jobs_that_failed_or_are_gone_are_named_and_the_journal_tells_what_they_did(
     servers: Servers, tmp_path: Path
 ) -> None:
@@ -111,6 +112,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_what_came_before_the_last_ones_and_what_a_recall_left_out_is_counted(
     servers: Servers, tmp_path: Path
 ) -> None:

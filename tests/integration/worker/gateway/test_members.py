@@ -168,6 +168,7 @@ async def test_who_was_removed_reads_and_writes_no_more(gateway: Gateway, team: 
     assert await texts(gateway, user, team) == [FACT], "what was written stays the team's"
 
 
+@pytest.mark.slow
 async def test_a_team_is_swept_restored_and_reconciled_by_a_member(
     here: Deployment, gateway: Gateway, team: str, user: str
 ) -> None:

@@ -105,6 +105,7 @@ steps:
     assert "step fails: " in str(caught.value.cause)
 
 
+@pytest.mark.slow
 async def test_calls_that_are_large_together_follow_each_other(agents: Bench) -> None:
     skill = agents.skill(
         """

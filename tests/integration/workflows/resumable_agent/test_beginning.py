@@ -302,6 +302,7 @@ async def forget(agents: Bench, task: AgentTask, forked: AgentTask) -> None:
         file.unlink()
 
 
+@pytest.mark.slow
 async def test_results_are_found_in_each_run_of_a_history_that_was_rolled_over(
     servers: Servers, tmp_path: Path
 ) -> None:
@@ -325,6 +326,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_what_was_done_before_the_step_is_undone_with_the_task_and_not_with_its_fork(
     agents: Bench, gateway: Gateway
 ) -> None:

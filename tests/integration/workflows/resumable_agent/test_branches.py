@@ -79,6 +79,7 @@ async def test_branches_act_at_once_while_a_person_is_asked(agents: Bench) -> No
     assert max(map(most_at_once, runs)) >= len(ACTING)
 
 
+@pytest.mark.slow
 async def test_a_question_travels_when_the_history_is_rolled_over(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path, continue_after=20, more_workflows=(Fan,)) as agents:
         task = agents.task(agents.skill(SKILL), inputs={"ledger": str(agents.ledger())})

@@ -206,6 +206,7 @@ async def test_each_turn_begins_the_time_anew(agents: Agents) -> None:
         assert (await handle.result()).status is Phase.COMPLETED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carries", [True, False], ids=["carried", "control"])
 async def test_what_is_said_while_the_history_is_rolled_over_is_neither_lost_nor_answered_twice(
     agents: Agents, monkeypatch: pytest.MonkeyPatch, carries: bool

@@ -69,6 +69,7 @@ async def corrected(one: Bench, user: str, **more: Any) -> str:
     return str(result.output)
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_is_put_right_by_the_task_with_its_history(agents: Agents) -> None:
     user = uuid4().hex
     async with agents(corrects()) as (one, server):

@@ -167,6 +167,7 @@ async def test_another_run_attaches_to_the_workflow_that_runs_or_takes_its_resul
     assert lines_in(str(ledger)) == ["packed wood", "shipped wood"]
 
 
+@pytest.mark.slow
 async def test_a_rollover_does_not_wait_for_a_workflow_and_loses_none(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path, continue_after=40, max_cached_workflows=0) as agents:
         ledger, beside = agents.ledger(), agents.ledger()
@@ -190,6 +191,7 @@ output: "${{steps.call.output.shipped}} ${{steps.n.done}}"
         assert lines_in(str(ledger)) == ["packed wood", "shipped wood"]
 
 
+@pytest.mark.slow
 async def test_a_run_that_waits_for_many_workflows_is_not_rolled_over_for_that(
     servers: Servers, tmp_path: Path
 ) -> None:

@@ -126,6 +126,7 @@ async def test_a_budget_stops_the_task_in_good_order(agents: Agents, field: str,
     assert result.tokens > 0
 
 
+@pytest.mark.slow
 async def test_faults_of_the_server_are_waited_out_as_long_as_it_says(agents: Agents) -> None:
     asked_times: list[float] = []
 
@@ -249,6 +250,7 @@ async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(
         assert lines_of(ledger) == ["line0"]
 
 
+@pytest.mark.slow
 async def test_an_older_run_does_not_stand_for_a_newer_one_that_is_gone(
     agents: Agents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,6 +124,7 @@ async def test_of_one_that_must_not_be_repeated_a_person_is_asked(
     assert lines_in(str(ledger)) == ["x"] * (1 if happened else 2)
 
 
+@pytest.mark.slow
 async def test_one_that_died_while_nobody_called_is_started_anew_before_a_call_that_must_not_be_lost(
     servers: Servers, tmp_path: Path, configured: Configured
 ) -> None:
@@ -136,6 +137,7 @@ async def test_one_that_died_while_nobody_called_is_started_anew_before_a_call_t
         assert configured.pid != before
 
 
+@pytest.mark.slow
 async def test_one_that_is_away_stops_its_tasks_and_no_worker_and_is_used_once_it_is_back(
     servers: Servers, tmp_path: Path, configured: Configured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +173,7 @@ async def test_what_does_not_fit_is_refused_with_its_field(
         assert problem in await refused(agents, f"steps: [{{id: a, {step}}}]")
 
 
+@pytest.mark.slow
 async def test_a_call_that_takes_too_long_is_cut_off_and_its_server_goes_on(
     servers: Servers, tmp_path: Path, configured: Configured
 ) -> None:
@@ -209,6 +212,7 @@ def free_port() -> int:
         return one.getsockname()[1]
 
 
+@pytest.mark.slow
 async def test_one_by_http_that_is_killed_and_comes_back_is_connected_anew(
     servers: Servers, tmp_path: Path, configured: Configured
 ) -> None:

@@ -146,6 +146,7 @@ output: "${steps.n.count}"
     assert (await handle.result()).output == 20
 
 
+@pytest.mark.slow
 async def test_a_history_of_quick_steps_is_rolled_over_as_soon_as_others(agents: Bench) -> None:
     ledger = agents.ledger()
     handle = await agents.start(agents.task(agents.skill(many(ledger)), inputs={"numbers": numbers(400)}))

@@ -138,6 +138,7 @@ output: "${{steps.n.done + steps.m.done}}"
     assert sorted(lines) == sorted([*(f"a{n}" for n in range(1, 7)), *(f"b{m}" for m in range(1, 16))])
 
 
+@pytest.mark.slow
 async def test_a_wait_ends_when_it_was_to_although_no_worker_was_there(servers: Servers, tmp_path: Path) -> None:
     queue = f"q{uuid4().hex}"
     async with bench(servers, tmp_path, queue=queue) as agents:
