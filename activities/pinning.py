@@ -14,7 +14,6 @@ from perdure.agent.tool_specs import MemoryTool
 from perdure.errors import InvalidAgent, StoreUnavailable
 from perdure.models.language import LanguageModels
 from perdure.registry.agents import Agent, AgentLibrary
-from perdure.registry.prompts import pinned_version
 from perdure.skills.library import SkillLibrary
 from perdure.skills.linking import LinkedSkill
 from perdure.skills.shape import Skill
@@ -90,8 +89,7 @@ class TaskPinner:
         if agent.judged:
             self.models.get(agent.judged.model)
         tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
-        version = pinned_version(agent.digest, agent.prompts)
-        return PinnedPlan(agent=agent, version=version, tools=tools, offered=await self._offered(agent))
+        return PinnedPlan(agent=agent, version=agent.version, tools=tools, offered=await self._offered(agent))
 
     async def _offered(self, agent: Agent) -> tuple[OfferedSkill, ...]:
         """Return the skills that an agent may call, the most promising first.

@@ -57,8 +57,8 @@ async def _started_with(handle: WorkflowHandle[Any, Any], found: WorkflowExecuti
 async def _version_of(settings: Settings, task: AgentTask, *, otherwise: str) -> str:
     try:
         if task.skill:
-            return (await asyncio.to_thread(skills_of(settings).get, task.skill)).digest
-        return (await asyncio.to_thread(agents_of(settings).get, task.agent)).digest
+            return (await asyncio.to_thread(skills_of(settings).linked, task.skill)).version
+        return (await asyncio.to_thread(agents_of(settings).get, task.agent)).version
     except InvalidInput:
         # Only the workers may have it at hand.
         return otherwise

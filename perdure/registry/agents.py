@@ -14,7 +14,7 @@ from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
 from perdure.registry.judge import Judge, OptionalJudge, criterion_of
-from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, PromptUse, read_use, rendered
+from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, PromptUse, pinned_version, read_use, rendered
 from perdure.tasks import MemoryMode
 
 
@@ -63,6 +63,11 @@ class Agent(Passed):
         """The identity of its file's content: a changed agent is another version, one with other bounds is not."""
         written = self.changed(instructions="", prompt=self.prompt.as_written) if self.prompt else self
         return digest("agent/1", written.model_dump(mode="json", exclude_defaults=True, exclude={"turns", "tokens"}))
+
+    @property
+    def version(self) -> str:
+        """The digest of its content together with its prompt."""
+        return pinned_version(self.digest, self.prompts)
 
     @property
     def prompts(self) -> dict[str, str]:

@@ -23,6 +23,7 @@ from tests.support.turn_server import Asked, Call, Says, TurnServer
 from tests.support.waiting import until
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("marks", [True, False], ids=["marked", "control"])
 async def test_a_killed_attempt_at_a_reply_is_begun_anew_and_nothing_happens_twice(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, marks: bool

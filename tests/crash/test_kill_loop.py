@@ -102,6 +102,7 @@ output: "${steps.again.output.line}"
 """
 
 
+@pytest.mark.slow
 async def test_steps_of_a_skill_that_a_step_runs_survive_kills(servers: Servers, tmp_path: Path) -> None:
     ledger, numbers = tmp_path / "ledger", [str(number) for number in range(24)]
 

@@ -45,7 +45,7 @@ from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
-from worker.cli.app import AGENTS, AUDIT, COMMANDS, LESSONS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
+from worker.cli.commands import AGENTS, AUDIT, COMMANDS, LESSONS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [

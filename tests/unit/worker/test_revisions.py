@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from perdure.errors import InvalidInput
 from perdure.registry.agents import read_agent
-from worker.cli.app import app
+from worker.cli.commands import app
 from worker.revisions import Revision, chosen, difference, revisions_of
 
 AGENT = "name: a\ninstructions: {}\ntools: []\n"

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from perdure import Answer
+from perdure import Actor, ActorKind, Answer
+from perdure.errors import InvalidTask
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of
+from worker.gateway import Gateway
 
 INNER = """
 inputs: {who: string, ledger: string, size: {type: integer, default: 9000}}
@@ -151,3 +153,17 @@ output: "${{steps.run.status}}: ${{steps.run.problem}}"
     assert "failed: PRD104 run: checks[0]: " in str(result.output)
     assert "somebody has to be named" in str(result.output)
     assert not ledger.exists()
+
+
+async def test_a_task_whose_skill_runs_another_is_attached_to(agents: Bench, servers: Servers) -> None:
+    inner = agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]")
+    task = agents.task(agents.skill(f"steps: [{{id: b, skill: {inner}}}]"))
+    by = Actor(kind=ActorKind.PERSON, id="ada")
+    async with Gateway(agents.settings, servers) as gateway:
+        first = await gateway.start(task, by=by)
+        await gateway.result(first.workflow_id, by=by)
+        assert not (await gateway.start(task, by=by)).new
+        file = agents.folder / "skills" / f"{inner}.yaml"
+        file.write_text(file.read_text(encoding="utf-8").replace("value: 1", "value: 2"), encoding="utf-8")
+        with pytest.raises(InvalidTask, match="has changed since"):
+            await gateway.start(task, by=by)

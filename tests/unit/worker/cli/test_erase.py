@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from perdure.erasures import UNREACHABLE, ErasureReceipt
 from worker.cli import erase
-from worker.cli.app import app
+from worker.cli.commands import app
 
 RECEIPT = ErasureReceipt(
     tenant="t_1",

@@ -14,7 +14,7 @@ from perdure.questions import Approval
 from perdure.stores.audit.lines import AuditKind, AuditLine
 from tests.support.guarding import Policies
 from worker import audits
-from worker.cli.app import app
+from worker.cli.commands import app
 
 CASES = """
 cases:

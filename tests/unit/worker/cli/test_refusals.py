@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worker.cli.app import app
+from worker.cli.commands import app
 
 TASKS = {
     "hello\n": "is text (write a mapping: name: value)",

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from worker.cli.app import app
+from worker.cli.commands import app
 
 
 @pytest.fixture(autouse=True)

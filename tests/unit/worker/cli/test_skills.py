@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worker.cli.app import app
+from worker.cli.commands import app
 
 SKILL = """
 name: doubling

@@ -1,0 +1,316 @@
+"""The command line's table of contents. A command's module is imported when it is called, and no other."""
+
+import asyncio
+import functools
+import importlib
+import importlib.metadata
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, cast
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from perdure.documents import nearest
+from perdure.errors import InvalidInput
+
+COMMANDS = {
+    "up": "worker.cli.servers:up",
+    "down": "worker.cli.servers:down",
+    "worker": "worker.cli.worker:worker",
+    "run": "worker.cli.tasks:run",
+    "fork": "worker.cli.tasks:fork",
+    "chat": "worker.cli.chat:chat",
+    "status": "worker.cli.tasks:status",
+    "explain": "worker.cli.explain:explain",
+    "inbox": "worker.cli.inbox:inbox",
+    "answer": "worker.cli.tasks:answer",
+    "deliver": "worker.cli.tasks:deliver",
+    "pause": "worker.cli.steering:pause",
+    "resume": "worker.cli.steering:resume",
+    "message": "worker.cli.steering:message",
+    "redirect": "worker.cli.steering:redirect",
+    "feedback": "worker.cli.steering:feedback",
+    "cancel": "worker.cli.tasks:cancel",
+    "schedule": "worker.cli.schedules:schedule",
+    "schedules": "worker.cli.schedules:schedules",
+    "unschedule": "worker.cli.schedules:unschedule",
+    "recall": "worker.cli.memory:recall",
+    "remember": "worker.cli.memory:remember",
+    "observe": "worker.cli.observe:observe",
+    "forget": "worker.cli.memory:forget",
+    "memories": "worker.cli.commands:memories",
+    "lessons": "worker.cli.commands:lessons",
+    "erase": "worker.cli.erase:erase",
+    "audit": "worker.cli.commands:audit",
+    "skills": "worker.cli.commands:skills",
+    "policies": "worker.cli.commands:policies",
+    "agents": "worker.cli.commands:agents",
+    "prompts": "worker.cli.commands:prompts",
+    "tools": "worker.cli.commands:tools",
+    "secrets": "worker.cli.secrets:secrets",
+    "reconcile": "worker.cli.reconcile:reconcile",
+    "doctor": "worker.cli.doctor:doctor",
+    "demo": "demo.command:demo",
+}
+
+MEMORIES = {
+    "list": "worker.cli.memories:list_",
+    "show": "worker.cli.memories:show",
+    "history": "worker.cli.memories:history",
+    "correct": "worker.cli.memories:correct",
+    "refine": "worker.cli.memories:refine",
+    "pin": "worker.cli.memories:pin",
+    "unpin": "worker.cli.memories:unpin",
+    "forget": "worker.cli.memories:forget",
+    "merge": "worker.cli.memories:merge",
+    "revert": "worker.cli.memories:revert",
+    "rejected": "worker.cli.memories:rejected",
+    "held": "worker.cli.held:held",
+    "approve": "worker.cli.held:approve",
+    "reject": "worker.cli.held:reject",
+    "consent": "worker.cli.moving:consent",
+    "export": "worker.cli.moving:export",
+    "import": "worker.cli.moving:import_",
+    "erase": "worker.cli.erase:erase",
+    "members": "worker.cli.commands:members",
+}
+"""The commands of ``perdure memories``."""
+
+MEMBERS = {
+    "add": "worker.cli.members:add",
+    "remove": "worker.cli.members:remove",
+    "list": "worker.cli.members:list_",
+}
+"""The commands of ``perdure memories members``."""
+
+LESSONS = {
+    "list": "worker.cli.lessons:list_",
+    "promote": "worker.cli.lessons:promote",
+    "withdraw": "worker.cli.lessons:withdraw",
+}
+"""The commands of ``perdure lessons``."""
+
+AUDIT = {
+    "verify": "worker.cli.audit:verify",
+    "show": "worker.cli.audit:show",
+    "remove": "worker.cli.audit:remove",
+    "accept": "worker.cli.audit:accept",
+}
+"""The commands of ``perdure audit``."""
+
+
+SKILLS = {
+    "list": "worker.cli.skills:list_",
+    "show": "worker.cli.skills:show",
+    "log": "worker.cli.revisions:skills_log",
+    "diff": "worker.cli.revisions:skills_diff",
+    "test": "worker.cli.skills:try_",
+    "trials": "worker.cli.trials:trials",
+    "propose": "worker.cli.trials:propose",
+}
+"""The commands of ``perdure skills``."""
+
+AGENTS = {
+    "list": "worker.cli.agents:list_",
+    "show": "worker.cli.agents:show",
+    "log": "worker.cli.revisions:agents_log",
+    "diff": "worker.cli.revisions:agents_diff",
+}
+"""The commands of ``perdure agents``."""
+
+TOOLS = {
+    "list": "worker.cli.tools:list_",
+    "show": "worker.cli.tools:show",
+}
+"""The commands of ``perdure tools``."""
+
+PROMPTS = {
+    "list": "worker.cli.prompts:list_",
+    "show": "worker.cli.prompts:show",
+    "log": "worker.cli.revisions:prompts_log",
+    "diff": "worker.cli.revisions:prompts_diff",
+}
+"""The commands of ``perdure prompts``."""
+
+POLICIES = {
+    "list": "worker.cli.policies:list_",
+    "log": "worker.cli.revisions:policies_log",
+    "diff": "worker.cli.revisions:policies_diff",
+    "test": "worker.cli.policies:try_",
+}
+"""The commands of ``perdure policies``."""
+
+
+class _Table(TyperGroup):
+    """All clients together take 2.9 s to import (measured), and asking for a status needs a third of them."""
+
+    table: ClassVar[Mapping[str, str]] = COMMANDS
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.table:
+            ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, self.table)})")
+        module, _, name = self.table[cmd_name].partition(":")
+        found: Any = getattr(importlib.import_module(module), name)
+        if isinstance(found, typer.Typer):
+            return get_command(found)
+        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        spelled: dict[str, str] = {}
+        app.command(name=cmd_name)(_synchronous(found, spelled))
+        command = get_command(app)
+        spelled.update({str(parameter.name): parameter.opts[0] for parameter in command.params})
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        # Its console takes a moment to import, which "--help" need not wait for.
+        from worker.terminal.output import explained  # noqa: PLC0415
+
+        with explained():
+            return super().invoke(ctx)
+
+
+class _Inner(_Table):
+    def invoke(self, ctx: Any) -> Any:
+        return TyperGroup.invoke(self, ctx)
+
+
+class _Memories(_Inner):
+    table = MEMORIES
+
+
+class _Members(_Inner):
+    table = MEMBERS
+
+
+class _Lessons(_Inner):
+    table = LESSONS
+
+
+class _Audit(_Inner):
+    table = AUDIT
+
+
+class _Policies(_Inner):
+    table = POLICIES
+
+
+class _Agents(_Inner):
+    table = AGENTS
+
+
+class _Tools(_Inner):
+    table = TOOLS
+
+
+class _Prompts(_Inner):
+    table = PROMPTS
+
+
+class _Skills(_Inner):
+    table = SKILLS
+
+
+def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
+    """Return a command that refuses what is not text, and runs its coroutine, if it has one, to the end.
+
+    Args:
+        command: The command.
+        spelled: Its parameters as a person types them, by name.
+    """
+
+    @functools.wraps(command)
+    def run(**parameters: Any) -> None:
+        for name, value in parameters.items():
+            _require_text(spelled[name], value)
+        called = command(**parameters)
+        if inspect.iscoroutine(called):
+            asyncio.run(called)
+
+    return run
+
+
+def _require_text(name: str, value: object) -> None:
+    """Refuse bytes that are not UTF-8, which no server can be sent; a file may have any name.
+
+    Raises:
+        InvalidInput: Naming the argument.
+    """
+    if isinstance(value, list | tuple):
+        for one in cast("Iterable[object]", value):
+            _require_text(name, one)
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(name, "is not UTF-8 text") from None
+
+
+app = typer.Typer(
+    name="perdure",
+    cls=_Table,
+    help="Durable agent tasks that survive crashes and remember what they learned.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _group(name: str, cls: type[_Inner], about: str) -> typer.Typer:
+    """Return a command with subcommands, which lists them if it is called without one."""
+    group = typer.Typer(
+        name=name,
+        cls=cls,
+        help=about,
+        no_args_is_help=True,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    group.callback()(lambda: None)
+    return group
+
+
+memories = _group(
+    "memories",
+    _Memories,
+    "What is remembered of a user, a team or an agent, memory by memory: view it, correct it, export it.",
+)
+members = _group(
+    "members",
+    _Members,
+    "Who belongs to a team or an agent, whose memory its members share. Anyone who can run this is an administrator: "
+    "nobody's membership is checked.",
+)
+lessons = _group(
+    "lessons",
+    _Lessons,
+    "What tasks have learned from failures: list it, promote it to everybody, withdraw it. Anyone who can run this is "
+    "an administrator.",
+)
+audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
+skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")
+agents = _group("agents", _Agents, "Who works towards goals: show them, and what changed in them.")
+tools = _group("tools", _Tools, "What skills and agents can call, MCP servers' tools included: show it.")
+prompts = _group("prompts", _Prompts, "Texts that skills and agents use by name: show them, and what changed in them.")
+policies = _group(
+    "policies", _Policies, "What no tool may do here, or only with a person's approval: show it, try it out."
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"perdure {importlib.metadata.version('perdure')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _perdure(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Durable agent tasks that survive crashes and remember what they learned."""
