@@ -138,6 +138,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_effects_are_undone_once_though_workers_are_killed_meanwhile(servers: Servers, tmp_path: Path) -> None:
     ledger, numbers = tmp_path / "ledger", [str(number) for number in range(20)]
 

@@ -16,6 +16,7 @@ from tests.support.waiting import progress_of
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [3, 0], ids=["killed", "control"])
 async def test_what_was_done_to_a_task_outlives_its_workers(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, kills: int

@@ -123,6 +123,7 @@ async def test_temporal_refusing_the_client_is_not_taken_for_its_absence(refusin
         await connected("127.0.0.1:9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "kind", "retryable"),
     [

@@ -382,6 +382,7 @@ async def test_an_erasure_that_is_killed_goes_on(own_servers: OwnServers, tmp_pa
         assert await here.services.eraser.left(here.services.tenant_key.tenant_of(user)) == ()
 
 
+@pytest.mark.slow
 async def test_an_erasure_ends_and_says_so_although_new_runs_keep_coming(
     here: Deployment, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ output: "${steps.one.output}"
     assert "moment.wait: is further away than 366 days" in ended.problem
 
 
+@pytest.mark.slow
 async def test_no_more_steps_are_gone_through_than_a_task_may_run() -> None:
     text = """
 name: long

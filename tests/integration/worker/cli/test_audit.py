@@ -6,10 +6,13 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, nothing_configured
 
 
+@pytest.mark.slow
 async def test_what_was_done_is_shown_and_tampering_is_named(
     installed: Installation, servers: Servers, tmp_path: Path
 ) -> None:

@@ -196,6 +196,7 @@ async def test_where_a_result_is_missing_it_is_refused_with_where_to_begin(
     assert lines_in(str(ledger)) == ["first", "second"]
 
 
+@pytest.mark.slow
 async def test_a_fork_copies_results_and_acts_from_its_step_on(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path]
 ) -> None:

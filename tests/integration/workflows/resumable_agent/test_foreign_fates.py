@@ -97,6 +97,7 @@ async def test_a_paused_task_that_rolled_over_has_its_workflow_cancelled_with_it
     await until(status, lambda found: found is WorkflowExecutionStatus.CANCELED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "control"])
 async def test_nobody_is_asked_what_became_of_a_call_that_may_go_on(
     agents: Bench, monkeypatch: pytest.MonkeyPatch, protected: bool

@@ -438,6 +438,7 @@ async def test_answers_in_odd_forms_are_turns_that_are_counted_and_asked_once(ag
     assert len(server.asked) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lacks",
     [{"tools": ("playbooks.dependency_audit.tools",)}, pytest.param({"openai_api_key": None}, marks=pytest.mark.slow)],

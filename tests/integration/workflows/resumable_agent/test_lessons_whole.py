@@ -72,6 +72,7 @@ steps:
     assert not any(one.startswith("raises") and "ended the task" in one for one in texts)
 
 
+@pytest.mark.slow
 async def test_an_erasure_takes_a_refused_request_to_promote_with_it(agents: Bench, servers: Servers) -> None:
     user = uuid4().hex
     await retried(agents, servers, user)

@@ -93,6 +93,7 @@ async def test_one_that_fails_once_goes_on_as_any_other(agents: Bench) -> None:
     assert result.output == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("retry", "tries"), [("", 5), (", retry: 2", 2)])
 async def test_one_that_did_nothing_counts_where_its_step_says_how_often(agents: Bench, retry: str, tries: int) -> None:
     ledger = agents.ledger()
@@ -177,6 +178,7 @@ async def test_a_cancellation_waits_for_twenty_at_most(agents: Bench) -> None:
     assert len(lines(ledger)) - then <= 2 * (quick_steps.AT_MOST + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", [1000, pytest.param(0, marks=pytest.mark.slow)])
 async def test_they_go_on_while_the_history_is_rolled_over(servers: Servers, tmp_path: Path, cache: int) -> None:
     async with bench(servers, tmp_path, continue_after=40, max_cached_workflows=cache) as agents:
