@@ -106,7 +106,9 @@ async def test_one_that_did_nothing_counts_where_its_step_says_how_often(agents:
 async def test_a_call_knows_when_it_is_cut_off_and_which_attempt_it_is(agents: Bench) -> None:
     skill = f'steps: [{{id: a, tool: tell_quickly, args: {{ledger: "{agents.ledger()}"}}}}]'
     told: Any = (await run(agents, skill + '\noutput: "${steps.a.output}"'))[0].output
-    (first, left, key), (second, more, same) = told
+    # Without a cache, a worker may give up a local activity that it has begun, and begin it again as the same attempt.
+    *given_up, (first, left, key), (second, more, same) = told
+    assert [attempt for attempt, _, _ in given_up] == [1] * len(given_up)
     assert (first, second) == (1, 2)
     assert left <= QUICK_SECONDS < more
     assert key == same
