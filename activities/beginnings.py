@@ -8,7 +8,7 @@ from temporalio import activity
 from temporalio.client import Client
 
 from activities.pinning import PinnedPlan
-from activities.step_results import StepResults, StepsSource, bound_to
+from activities.step_results import StepResults, StepsSource, bound_to, require_kept
 from activities.task_runs import LISTED_WITHIN
 from perdure.agent.readers import inline_of
 from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
@@ -26,12 +26,11 @@ from perdure.agent.taking_over import (
     undoing,
 )
 from perdure.beginnings import ANY, Beginning, BeginRequest
-from perdure.bindings import TaskBinding, was_compensated
+from perdure.bindings import TaskBinding
 from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable, Unconfirmed
 from perdure.identity import digest
-from perdure.names import COMPENSATED
 from perdure.skills.shape import Skill
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.tasks import AgentTask
@@ -59,13 +58,9 @@ class _Allowed:
     """What its id is to stand for."""
     reference: TaskBinding
     """What that of the task stands for whose results it begins with."""
+    differs: tuple[str, ...]
+    """What a person has confirmed to differ between the two, without content."""
     left: LeftBySteps
-
-    @property
-    def differences(self) -> tuple[str, ...]:
-        """What differs from what ran before, without content."""
-        is_same = self.binding.is_same(self.reference)
-        return () if is_same else tuple(self.binding.differences(self.reference))
 
 
 @dataclass(frozen=True)
@@ -116,7 +111,7 @@ class TaskBeginnings:
             results=stored.ref,
             by=request.by,
             at=asker.started_at,
-            differs=() if request.of else found.differences,
+            differs=found.differs,
         )
         binding = binding.changed(begins=beginning)
         instead_of = "" if request.of or own.known is None or own.known.binding is None else reference.digest
@@ -131,11 +126,10 @@ class TaskBeginnings:
     ) -> tuple[str, ...]:
         """Return what differs from what the task's id stands for, and was confirmed; takes and raises as ``begin``."""
         refuse_unknown(request, "begin", InvalidTask)
-        await _require_kept(own)
+        await require_kept(own)
         if await _begun_before(request, asker, plan, own) is not None:
             return ()
-        found = await self._allowed(request, asker, plan, source)
-        return () if request.of else found.differences
+        return (await self._allowed(request, asker, plan, source)).differs
 
     async def position(self, tenant: str, task_id: str, begins: Beginning | None, plan: PinnedPlan) -> TakenOver | None:
         """Return the position at which each run of a task begins; None: before its first step.
@@ -159,14 +153,14 @@ class TaskBeginnings:
         if reference is None:
             problem = f"this user has no task {source.task_id!r} that has run"
             raise InvalidTask(FIELD, problem, fix="name one by the task_id that it was run under")
-        binding = _binding(asker, plan, reference)
+        binding, differs = _binding(asker, plan, reference), tuple[str, ...]()
         if request.of:
-            await _require_kept(source)
+            await require_kept(source)
         else:
-            _require_confirmed(request, asker.task.task_id, binding, reference)
+            differs = _confirmed(request, asker.task.task_id, binding, reference)
         left = await self._results.of(asker.tenant, source, skill, place, reference, is_fork=bool(request.of))
         require_own(skill, place, left)
-        return _Allowed(skill, place, binding, reference, left)
+        return _Allowed(skill, place, binding, reference, differs, left)
 
     async def _begun(
         self, asker: Asker, plan: PinnedPlan, mine: TaskBinding, begins: Beginning
@@ -266,23 +260,18 @@ def _same_fork(request: BeginRequest, task_id: str, binding: TaskBinding, mine: 
     return mine.begins
 
 
-async def _require_kept(source: StepsSource) -> None:
-    """Refuse a task whose effects were undone.
+def _confirmed(request: BeginRequest, task_id: str, binding: TaskBinding, reference: TaskBinding) -> tuple[str, ...]:
+    """Return what differs from what the task's id stands for.
 
     Raises:
-        InvalidTask: They were.
+        Unconfirmed: Something does, and nobody has confirmed just that.
     """
-    undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in source.runs]
-    if any(undone) or (source.known is not None and source.known.compensated):
-        raise was_compensated(source.task_id)
-
-
-def _require_confirmed(request: BeginRequest, task_id: str, binding: TaskBinding, reference: TaskBinding) -> None:
     if binding.changed(begins=reference.begins).digest == reference.digest:
-        return
+        return ()
+    differs = tuple(binding.differences(reference))
     code = digest("confirmed/1", reference.digest, binding.digest)[:12]
     if request.confirmed not in (ANY, code):
-        differs = ", ".join(binding.differences(reference))
-        problem = f"{task_id!r} differs from what it was in {differs}"
+        problem = f"{task_id!r} differs from what it was in {', '.join(differs)}"
         fix = "look at it, and confirm it with --yes"
         raise Unconfirmed("task_id", problem, fix=fix, confirmation=code)
+    return differs

@@ -13,9 +13,9 @@ from perdure.agent.steps.calls import Value
 from perdure.agent.steps.values import Values
 from perdure.agent.taking_over import FIELD, LeftBySteps, StepsAsked, before, require_known
 from perdure.beginnings import Beginning
-from perdure.bindings import TaskBinding
+from perdure.bindings import TaskBinding, was_compensated
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
-from perdure.names import BINDING, STEPS
+from perdure.names import BINDING, COMPENSATED, STEPS
 from perdure.skills.shape import Skill
 from perdure.stores.redis.bindings import OpenedTask
 from perdure.temporal.errors import of_call
@@ -122,6 +122,17 @@ async def bound_to(source: StepsSource) -> TaskBinding | None:
         if (found := await binding_of(run)) is not None:
             return found
     return None
+
+
+async def require_kept(source: StepsSource) -> None:
+    """Refuse a task whose effects were undone.
+
+    Raises:
+        InvalidTask: They were.
+    """
+    undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in source.runs]
+    if any(undone) or (source.known is not None and source.known.compensated):
+        raise was_compensated(source.task_id)
 
 
 async def binding_of(run: WorkflowExecution) -> TaskBinding | None:

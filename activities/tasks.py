@@ -12,7 +12,7 @@ from activities.beginnings import Asker, TaskBeginnings
 from activities.conversations import conversation_of_run, effects_behind
 from activities.outcomes import EndedTask, TaskOutcomes
 from activities.pinning import PinnedPlan, TaskPinner
-from activities.step_results import StepsSource, bound_to
+from activities.step_results import StepsSource, bound_to, require_kept
 from activities.task_runs import LISTED_WITHIN, Holder, TaskRuns, run_by
 from perdure.agent.prepared import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.steps.secrecy import require_secrets
@@ -21,12 +21,12 @@ from perdure.agent.steps.values import Values
 from perdure.agent.taking_over import TakenOver
 from perdure.agent.turns import Conversation
 from perdure.beginnings import BeginRequest
-from perdure.bindings import TaskBinding, was_compensated
+from perdure.bindings import TaskBinding
 from perdure.documents import validated
 from perdure.errors import InvalidTask, StoreUnavailable, TenantErased
 from perdure.mcp.servers import McpServers
 from perdure.memory.wholeness import Wholeness
-from perdure.names import BINDING, COMPENSATED, Activity
+from perdure.names import BINDING, Activity
 from perdure.secrets.sources import SecretKeeper
 from perdure.stores.redis.bindings import OpenedTask, TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
@@ -90,9 +90,7 @@ class TaskActivities:
         looks_back = not task.skill or request.begin is not None
         every = await self._runs.earlier(tenant, task.task_id, None if looks_back else since)
         runs = [run for run in every if since is None or run.start_time < since]
-        undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in runs]
-        if any(undone) or (found is not None and found.compensated):
-            raise was_compensated(task.task_id)
+        await require_kept(StepsSource(task.task_id, runs, found))
         earlier = runs[0].start_time if runs else None
         if earlier is None and bound is not None:
             # What Redis knows of began after it last lost data, and can still be lost in this run.
@@ -150,14 +148,10 @@ class TaskActivities:
         task, tenant, epoch, plan = await self._planned(request)
         if request.begin is None:
             return CheckedTask(version=plan.version)
-        known = await self.bindings.known(tenant, task.task_id)
-        if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
-            raise run_by(task.task_id, holder.workflow_id)
-        own = StepsSource(task.task_id, await self._runs.earlier(tenant, task.task_id, None), known)
+        own = await self._ended(tenant, task.task_id)
         asker = Asker(task, tenant, epoch, "", request.started_at)
-        differs = await self._beginnings.check(
-            request.begin, asker, plan, own, await self._source(request.begin, tenant, own)
-        )
+        source = await self._source(request.begin, tenant, own)
+        differs = await self._beginnings.check(request.begin, asker, plan, own, source)
         return CheckedTask(version=plan.version, differs=differs)
 
     async def _planned(self, request: PrepareCall) -> tuple[AgentTask, str, int | None, PinnedPlan]:
@@ -198,10 +192,18 @@ class TaskActivities:
         """
         if not request.of or request.of == own.task_id or await bound_to(own) is not None:
             return own
-        known = await self.bindings.known(tenant, request.of)
+        return await self._ended(tenant, request.of)
+
+    async def _ended(self, tenant: str, task_id: str) -> StepsSource:
+        """Return a task that no workflow runs now.
+
+        Raises:
+            InvalidTask: One does.
+        """
+        known = await self.bindings.known(tenant, task_id)
         if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
-            raise run_by(request.of, holder.workflow_id)
-        return StepsSource(request.of, await self._runs.earlier(tenant, request.of, None), known)
+            raise run_by(task_id, holder.workflow_id)
+        return StepsSource(task_id, await self._runs.earlier(tenant, task_id, None), known)
 
     @property
     def _runs(self) -> TaskRuns:

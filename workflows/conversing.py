@@ -29,11 +29,9 @@ class Conversing:
         )
         if reply := self._reply(message):
             return reply
-        chat = self._running.task.task_id
-        if closed := self._running.chat.closed:
-            problem = f"{chat} has ended before it answered: {closed}"
-            raise failure_of(InvalidTask("chat", problem, fix="once that is mended, perdure chat starts a new one"))
-        return ChatReply(id=message.id, chat=chat, pending=True)
+        if self._running.chat.closed:
+            raise failure_of(self._running.chat.unanswered(self._running.task))
+        return ChatReply(id=message.id, chat=self._running.task.task_id, pending=True)
 
     @say.validator
     def _refuse_said(self, message: ChatMessage) -> None:

@@ -38,6 +38,7 @@ class Chat:
     def __init__(self, box: ChatBox) -> None:
         self._box = box
         self._closed = ""
+        self._failed = False
         self.received = 0
         """Requests in this run, duplicates as well."""
         self.received_bytes = 0
@@ -78,7 +79,13 @@ class Chat:
         Args:
             problem: What ends it; empty: somebody did, or nobody said anything more.
         """
+        self._failed = self._failed or bool(problem)
         self._closed = self._closed or problem or ("somebody ended it" if self._box.ended else _IDLE)
+
+    def unanswered(self, task: AgentTask) -> InvalidTask:
+        """Return the error for a message that the conversation ended before it answered."""
+        fix = f"once that is mended, {_ANEW}" if self._failed else _ANEW
+        return InvalidTask("chat", f"{task.task_id} has ended before it answered: {self._closed}", fix=fix)
 
     def check(self, request: ChatMessage, task: AgentTask) -> None:
         """Refuse a message that does not belong here, or that there is no room for. A duplicate is accepted.

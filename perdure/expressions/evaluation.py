@@ -200,10 +200,10 @@ def written(value: JsonValue) -> str:
 
 def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str, walked: int) -> JsonValue:
     _refuse_long_walks(expression, names, field, walked)
-    from cel import Context  # noqa: PLC0415  as above
+    import cel  # noqa: PLC0415  as above
 
     try:
-        context = Context()
+        context = cel.Context()
         for name, value in _read_by(expression, names).items():
             context.add_variable(name, value)
         for name in expression.program.functions():

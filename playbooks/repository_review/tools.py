@@ -65,12 +65,16 @@ async def run_command(command: list[str]) -> Output:
     # A repository around the folder is not under review.
     environment |= {"GIT_CEILING_DIRECTORIES": str(repository.root().parent), "GIT_OPTIONAL_LOCKS": "0"}
     # Nor is a bare one in it, whose settings could name a program that git runs.
-    bare = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.bareRepository", "GIT_CONFIG_VALUE_0": "explicit"}
+    environment |= {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.bareRepository",
+        "GIT_CONFIG_VALUE_0": "explicit",
+    }
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=repository.root(),
-            env=environment | bare,
+            env=environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -178,42 +178,6 @@ class _Inner(_Table):
         return TyperGroup.invoke(self, ctx)
 
 
-class _Memories(_Inner):
-    table = MEMORIES
-
-
-class _Members(_Inner):
-    table = MEMBERS
-
-
-class _Lessons(_Inner):
-    table = LESSONS
-
-
-class _Audit(_Inner):
-    table = AUDIT
-
-
-class _Policies(_Inner):
-    table = POLICIES
-
-
-class _Agents(_Inner):
-    table = AGENTS
-
-
-class _Tools(_Inner):
-    table = TOOLS
-
-
-class _Prompts(_Inner):
-    table = PROMPTS
-
-
-class _Skills(_Inner):
-    table = SKILLS
-
-
 def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
     """Return a command that refuses what is not text, and runs its coroutine, if it has one, to the end.
 
@@ -260,11 +224,15 @@ app = typer.Typer(
 )
 
 
-def _group(name: str, cls: type[_Inner], about: str) -> typer.Typer:
+def _group(name: str, entries: dict[str, str], about: str) -> typer.Typer:
     """Return a command with subcommands, which lists them if it is called without one."""
+
+    class Group(_Inner):
+        table = entries
+
     group = typer.Typer(
         name=name,
-        cls=cls,
+        cls=Group,
         help=about,
         no_args_is_help=True,
         add_completion=False,
@@ -276,28 +244,28 @@ def _group(name: str, cls: type[_Inner], about: str) -> typer.Typer:
 
 memories = _group(
     "memories",
-    _Memories,
+    MEMORIES,
     "What is remembered of a user, a team or an agent, memory by memory: view it, correct it, export it.",
 )
 members = _group(
     "members",
-    _Members,
+    MEMBERS,
     "Who belongs to a team or an agent, whose memory its members share. Anyone who can run this is an administrator: "
     "nobody's membership is checked.",
 )
 lessons = _group(
     "lessons",
-    _Lessons,
+    LESSONS,
     "What tasks have learned from failures: list it, promote it to everybody, withdraw it. Anyone who can run this is "
     "an administrator.",
 )
-audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
-skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")
-agents = _group("agents", _Agents, "Who works towards goals: show them, and what changed in them.")
-tools = _group("tools", _Tools, "What skills and agents can call, MCP servers' tools included: show it.")
-prompts = _group("prompts", _Prompts, "Texts that skills and agents use by name: show them, and what changed in them.")
+audit = _group("audit", AUDIT, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
+skills = _group("skills", SKILLS, "What tasks can run: list it, try it out.")
+agents = _group("agents", AGENTS, "Who works towards goals: show them, and what changed in them.")
+tools = _group("tools", TOOLS, "What skills and agents can call, MCP servers' tools included: show it.")
+prompts = _group("prompts", PROMPTS, "Texts that skills and agents use by name: show them, and what changed in them.")
 policies = _group(
-    "policies", _Policies, "What no tool may do here, or only with a person's approval: show it, try it out."
+    "policies", POLICIES, "What no tool may do here, or only with a person's approval: show it, try it out."
 )
 
 

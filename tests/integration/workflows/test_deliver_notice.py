@@ -206,7 +206,7 @@ async def killed_at(here: Deployment, servers: Servers, point: str) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("point", [pytest.param("notice.started", marks=pytest.mark.slow), "notice.delivered"])
+@pytest.mark.parametrize("point", ["notice.started", "notice.delivered"])
 async def test_a_worker_that_is_killed_around_a_delivery_leaves_one_event(
     servers: Servers, tmp_path: Path, hook: Hook, user: str, point: str
 ) -> None:

@@ -329,9 +329,7 @@ async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "cached", [1000, pytest.param(0, marks=pytest.mark.slow)], ids=["cached", "every step a replay"]
-)
+@pytest.mark.parametrize("cached", [1000, 0], ids=["cached", "every step a replay"])
 async def test_the_sweep_visits_who_has_something_due_and_continues_as_new(
     servers: Servers, tmp_path: Path, cached: int
 ) -> None:

@@ -165,3 +165,16 @@ def test_why_it_has_ended_is_said_and_stays(problem: str, told: str) -> None:
     chat.close(problem)
     chat.close("something else")
     assert chat.closed == told
+
+
+@pytest.mark.parametrize(
+    ("problem", "fix"),
+    [
+        ("", "nobody said anything more (perdure chat starts a new one)"),
+        ("PRD104 agent: unknown", "PRD104 agent: unknown (once that is mended, perdure chat starts a new one)"),
+    ],
+)
+def test_a_message_without_an_answer_is_told_to_mend_only_what_is_broken(problem: str, fix: str) -> None:
+    chat = Chat(ChatBox())
+    chat.close(problem)
+    assert str(chat.unanswered(TASK)).endswith(f"c1 has ended before it answered: {fix}")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.agent.events import HANDLED_KEPT, MOST_BYTES, MOST_KEPT, Events, awaited_by, require_awaited
@@ -33,6 +33,7 @@ MOVES = st.lists(
 )
 
 
+@settings(max_examples=300)
 @given(MOVES)
 def test_each_event_ends_one_step_in_order_however_deliveries_waits_and_rollovers_interleave(
     moves: list[tuple[str, Any]],

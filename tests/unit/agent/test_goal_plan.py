@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
@@ -94,6 +94,7 @@ turns = st.lists(st.lists(st.sampled_from(["look", "send", "nothing"]), min_size
 
 
 @given(turns, st.data())
+@settings(max_examples=150)
 def test_every_call_is_made_once_in_a_place_of_its_own_through_rollovers(
     shape: list[list[str]], data: st.DataObject
 ) -> None:

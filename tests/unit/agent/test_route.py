@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any, cast
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -127,6 +127,7 @@ def order(steps: tuple[Step, ...], whole: Made, path: str = "") -> list[tuple[li
 
 
 @given(plan=plans(2), rolls=st.sets(st.integers(0, 60)), random=st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
 def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], random: Random) -> None:
     whole = Made()
     skill = Skill(name="s", steps=made(plan, "s", whole))

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.agent.plan import Act, Ask, Finish, waited
@@ -122,6 +122,7 @@ class Walk:
     answers=st.lists(st.sampled_from([*AfterFailure, AfterFailure("strange")]), max_size=6),
     rolls=st.sets(st.integers(0, 60)),
 )
+@settings(max_examples=300)
 def test_a_skill_is_walked_as_it_is_written(
     shape: list[Any], failures: list[bool], answers: list[AfterFailure], rolls: set[int]
 ) -> None:

@@ -227,10 +227,10 @@ async def test_what_differs_is_refused_until_a_person_confirms_it(
 ) -> None:
     if not confirmed:
 
-        def confirms(*_: object) -> None:
-            return None
+        def confirmed_already(*_: object) -> tuple[str, ...]:
+            return ("the skill",)
 
-        monkeypatch.setattr("activities.beginnings._require_confirmed", confirms)
+        monkeypatch.setattr("activities.beginnings._confirmed", confirmed_already)
     task, ledger = failed
     mended(agents, task.skill, HOLDS)
     if confirmed:
@@ -350,7 +350,7 @@ async def test_an_open_task_and_one_with_a_goal_cannot_begin_at_a_step(agents: B
     task = agents.task(agents.skill("steps: [{id: a, wait: 1h}, {id: b, wait: 1s}]"))
     started = await gateway.start(task, by=ME)
     await until(lambda: gateway.progress(started.workflow_id, by=ME), lambda now: now is not None and bool(now.waits))
-    with pytest.raises(InvalidTask, match=r"is run by the workflow"):
+    with pytest.raises(InvalidTask, match=rf"is run by the workflow {task.workflow_id} .wait for it, cancel it"):
         await gateway.start(task, by=ME, begin=BeginRequest(step="b"))
     forked = AgentTask.model_validate({**task.model_dump(), "task_id": f"f{uuid4().hex[:8]}"})
     with pytest.raises(InvalidTask, match=f"{task.task_id!r} is run by the workflow {started.workflow_id}"):

@@ -441,7 +441,7 @@ async def test_answers_in_odd_forms_are_turns_that_are_counted_and_asked_once(ag
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "lacks",
-    [{"tools": ("playbooks.dependency_audit.tools",)}, pytest.param({"openai_api_key": None}, marks=pytest.mark.slow)],
+    [{"tools": ("playbooks.dependency_audit.tools",)}, {"openai_api_key": None}],
     ids=["the tool", "the key"],
 )
 async def test_a_turn_is_taken_by_a_worker_that_has_what_it_needs(

@@ -68,7 +68,7 @@ async def test_a_skill_runs_in_lists_and_side_by_side(agents: Bench) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cache", [pytest.param(1000, marks=pytest.mark.slow), 0])
+@pytest.mark.parametrize("cache", [1000, 0])
 async def test_it_goes_on_where_it_was_when_the_history_is_rolled_over(
     servers: Servers, tmp_path: Path, cache: int
 ) -> None:

@@ -78,13 +78,17 @@ async def test_without_that_limit_there_would_be_more(agents: Bench, monkeypatch
 
 
 @pytest.mark.parametrize(("retry", "tries"), [("", 3), (", retry: 1", 1), (", retry: 2", 2)])
-async def test_one_that_fails_is_tried_as_often_as_its_step_says(agents: Bench, retry: str, tries: int) -> None:
+async def test_one_that_fails_is_tried_as_often_as_its_step_says(
+    agents: Bench, request: pytest.FixtureRequest, retry: str, tries: int
+) -> None:
     ledger = agents.ledger()
     skill = f'steps: [{{id: a, tool: flaky_quickly, args: {{ledger: "{ledger}", fails: 9}}{retry}}}]'
     with pytest.raises(WorkflowFailureError) as caught:
         await agents.run(skill)
     assert "step a: " in str(caught.value.cause)
-    assert len(lines(ledger)) == tries
+    # Without a cache, a worker may give up a local activity that it has begun, and begin it again as the same attempt.
+    given_up = len(lines(ledger)) - tries
+    assert given_up == 0 or (given_up > 0 and request.node.callspec.params["agents"] == 0)
 
 
 async def test_one_that_fails_once_goes_on_as_any_other(agents: Bench) -> None:
@@ -103,11 +107,14 @@ async def test_one_that_did_nothing_counts_where_its_step_says_how_often(agents:
     assert len(lines(ledger)) == tries
 
 
-async def test_a_call_knows_when_it_is_cut_off_and_which_attempt_it_is(agents: Bench) -> None:
+async def test_a_call_knows_when_it_is_cut_off_and_which_attempt_it_is(
+    agents: Bench, request: pytest.FixtureRequest
+) -> None:
     skill = f'steps: [{{id: a, tool: tell_quickly, args: {{ledger: "{agents.ledger()}"}}}}]'
     told: Any = (await run(agents, skill + '\noutput: "${steps.a.output}"'))[0].output
     # Without a cache, a worker may give up a local activity that it has begun, and begin it again as the same attempt.
     *given_up, (first, left, key), (second, more, same) = told
+    assert not given_up or request.node.callspec.params["agents"] == 0
     assert [attempt for attempt, _, _ in given_up] == [1] * len(given_up)
     assert (first, second) == (1, 2)
     assert left <= QUICK_SECONDS < more
@@ -181,7 +188,7 @@ async def test_a_cancellation_waits_for_twenty_at_most(agents: Bench) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cache", [1000, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cache", [1000, 0])
 async def test_they_go_on_while_the_history_is_rolled_over(servers: Servers, tmp_path: Path, cache: int) -> None:
     async with bench(servers, tmp_path, continue_after=40, max_cached_workflows=cache) as agents:
         ledger = agents.ledger()

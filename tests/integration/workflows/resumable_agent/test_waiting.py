@@ -103,7 +103,7 @@ async def timers(handle: WorkflowHandle[Any, Any]) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cache", [pytest.param(1000, marks=pytest.mark.slow), 0])
+@pytest.mark.parametrize("cache", [1000, 0])
 async def test_a_moment_stays_what_it_is_while_the_history_is_rolled_over(
     servers: Servers, tmp_path: Path, cache: int
 ) -> None:
