@@ -1,6 +1,7 @@
 """Which changes are left to make, once they are compared with what is stored and what was forgotten. Pure."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from perdure.changes import Actor, Change, Deletion, Refusal
@@ -68,6 +69,28 @@ def _is_pending(change: Change, entry: Entry | None) -> bool:
 
 def _is_made(change: Change, entry: Entry | None) -> bool:
     return entry is not None and change.operation in entry.operations
+
+
+def purgeable(expected: Mapping[str, int], stored: Mapping[str, Entry], at: datetime) -> list[str]:
+    """Return the ids of what may be removed for good: forgotten, unchanged since it was chosen, and past its time.
+
+    Args:
+        expected: The version of each entry when it was chosen.
+        stored: Those of them that are stored; the others are gone already.
+        at: The moment up to which their time to be restored has to be over.
+    """
+
+    def is_over(identifier: str, version: int) -> bool:
+        entry = stored.get(identifier)
+        # Versions restart with what is observed after a purge, so a late attempt looks at more than them.
+        return entry is None or (
+            entry.version == version
+            and entry.state is State.FORGOTTEN
+            and entry.purge_after is not None
+            and entry.purge_after <= at
+        )
+
+    return [identifier for identifier, version in expected.items() if is_over(identifier, version)]
 
 
 def observed_anew(tenant: str, line: Accepted, deletions: Mapping[str, Deletion]) -> bool:

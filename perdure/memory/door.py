@@ -10,10 +10,19 @@ from datetime import UTC, datetime
 from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Entry, State
-from perdure.errors import VersionConflict
+from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.change_log import ChangeLog
-from perdure.memory.comparison import Again, Check, Compared, compared, nothing_more, observed_anew, reasons
+from perdure.memory.comparison import (
+    Again,
+    Check,
+    Compared,
+    compared,
+    nothing_more,
+    observed_anew,
+    purgeable,
+    reasons,
+)
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
@@ -109,7 +118,7 @@ class Door:
                 the entries, those that restore or are over after them.
             refused: The items of the operation's batch that change nothing; their text leaves the journal.
             operation: The operation's id; empty: the changes'.
-            check: Called under the lease, while the entries are read.
+            check: Called under the lease, before the entries are read.
             again: Called under the lease where another writer changed one of the entries since they were read,
                 where ``check`` objects, or where there are no changes: what it returns is made instead.
 
@@ -132,7 +141,7 @@ class Door:
             reached(CrashPoint.APPLY_LEASED)
             await self._repair.resume(tenant, lease)
             try:
-                refused, compared = await self._planned(tenant, changes, refused, check, again)
+                refused, compared = await self._planned(tenant, lease, changes, refused, check=check, again=again)
                 stored, pending, made, unfinished = compared
                 written = [self._stamped(change, stored.get(change.id)) for change in pending]
                 await lease.require(self._margin)
@@ -204,25 +213,16 @@ class Door:
         await self._audit.ready()
         async with self._leases.hold(tenant) as lease, self._whole.writing():
             await self._repair.resume(tenant, lease)
-            stored = await self._longterm.get(tenant, list(expected))
-
-            def is_over(identifier: str, version: int) -> bool:
-                entry = stored.get(identifier)
-                # Versions restart with what is observed after a purge, so a late attempt looks at more than them.
-                return entry is None or (
-                    entry.version == version
-                    and entry.state is State.FORGOTTEN
-                    and entry.purge_after is not None
-                    and entry.purge_after <= at
-                )
-
-            gone = [identifier for identifier, version in expected.items() if is_over(identifier, version)]
+            stored = await self._repair.whole(tenant, lease, list(expected))
+            gone = purgeable(expected, stored, at)
             deletions = await self._deletions.of(tenant, gone)
             # This comes first, so that nobody restores what a crash has left half removed.
             await self._log.write(tenant, [line.changed(purged=True) for line in deletions.values()])
             fence = await lease.require(self._margin)
             await self._longterm.delete(tenant, [one for one in gone if one in stored], fence=fence)
             reached(CrashPoint.FORGET_PURGED)
+            if left := await self._longterm.stored(tenant, gone):
+                raise StoreUnavailable("weaviate", f"{len(left)} entries are stored although they were deleted")
             await lease.require(self._margin)
             await self._journal.drop(tenant, gone, spared=lambda line: observed_anew(tenant, line, deletions))
             if gone:
@@ -263,7 +263,7 @@ class Door:
             await self._audit.ready()
         async with self._leases.hold(tenant) as lease, self._whole.writing():
             await self._repair.resume(tenant, lease)
-            stored = (await self._longterm.get(tenant, ids)).values()
+            stored = (await self._repair.whole(tenant, lease, ids)).values()
             known = [one for one in stored if one.state is not State.FORGOTTEN]
             new = [one for one in known if operation not in one.operations]
             changed = [(one, counted(one)) for one in new]
@@ -292,7 +292,14 @@ class Door:
         await self._journal.compact(tenant, now=datetime.now(UTC))
 
     async def _planned(
-        self, tenant: str, changes: Sequence[Change], refused: Sequence[Refusal], check: Check, again: Again | None
+        self,
+        tenant: str,
+        lease: Lease,
+        changes: Sequence[Change],
+        refused: Sequence[Refusal],
+        *,
+        check: Check,
+        again: Again | None,
     ) -> tuple[Sequence[Refusal], Compared]:
         """Compare the changes with what is stored; plan them again if they do not fit.
 
@@ -301,16 +308,17 @@ class Door:
         """
         try:
             if changes or again is None:
-                return refused, (await together(self._compared(tenant, changes), check()))[0]
+                await check()
+                return refused, await self._compared(tenant, lease, changes)
         except VersionConflict:
             if again is None:
                 raise
         changes, refused = await again()
-        return refused, await self._compared(tenant, changes)
+        return refused, await self._compared(tenant, lease, changes)
 
-    async def _compared(self, tenant: str, changes: Sequence[Change]) -> Compared:
+    async def _compared(self, tenant: str, lease: Lease, changes: Sequence[Change]) -> Compared:
         ids = [change.id for change in changes]
-        stored, deletions = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))
+        stored, deletions = await together(self._repair.whole(tenant, lease, ids), self._deletions.of(tenant, ids))
         return compared(changes, stored, deletions)
 
     def _stamped(self, change: Change, stored: Entry | None) -> Entry:

@@ -5,7 +5,7 @@ on 1.35.2); deleting and writing does. Until it is written again, the journal ho
 every writer who takes the tenant's lease restores it first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import structlog
@@ -101,6 +101,24 @@ class Repair:
             repaired += len(stored)
         return repaired
 
+    async def whole(self, tenant: str, lease: Lease, ids: Sequence[str]) -> dict[str, Entry]:
+        """Return those of the given entries that are stored; what the filter by id does not find is written anew.
+
+        A writer decides from this, under its own lease. It would take an entry that an index has lost for a new one,
+        and write over it, or call it purged while it is stored.
+
+        Raises:
+            LeaseLost: Too little of the lease is left.
+            StoreUnavailable: A store or the model does not answer.
+        """
+        found = await self._longterm.get(tenant, ids)
+        unindexed = list((await self._longterm.stored(tenant, _not_in(ids, found))).values())
+        for start in range(0, len(unindexed), _AT_ONCE):
+            await self._rewrite(tenant, lease, unindexed[start : start + _AT_ONCE])
+        if unindexed:
+            _log.warning("repaired entries that no filter found", tenant=tenant, entries=len(unindexed))
+        return found | {entry.id: entry for entry in unindexed}
+
     async def resume(self, tenant: str, lease: Lease) -> None:
         """Restore what a rewrite deleted before its process died, at the same versions.
 
@@ -109,7 +127,7 @@ class Repair:
         if not lease.rewriting:
             return
         ids = await self._checks.unfinished(tenant)
-        gone = set(ids) - (await self._longterm.get(tenant, ids)).keys()
+        gone = set(ids) - (await self._longterm.stored(tenant, ids)).keys()
         # What was purged since has left the journal too, and stays away.
         lines = await self._journal.read(tenant) if gone else []
         entries = {line.entry.id: line.entry for line in lines if isinstance(line, Rewriting) and line.entry.id in gone}
@@ -151,5 +169,5 @@ class Repair:
         return {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
 
 
-def _not_in(ids: Sequence[str], found: dict[str, int]) -> list[str]:
+def _not_in(ids: Sequence[str], found: Mapping[str, object]) -> list[str]:
     return [identifier for identifier in ids if identifier not in found]

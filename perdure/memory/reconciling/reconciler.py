@@ -186,7 +186,7 @@ class Reconciler:
         async with self._leases.hold(tenant, epoch=work.epoch) as lease:
             await self._repair.resume(tenant, lease)
             # Where nothing was lost, others go on writing: what counts is what is there under the lease.
-            stored, now = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))
+            stored, now = await together(self._repair.whole(tenant, lease, ids), self._deletions.of(tenant, ids))
             deletions = {**log, **now}
             merged = merge(stored, local, deletions, self._grace)
             if merged.journal:

@@ -119,8 +119,8 @@ class Sleeping(LongTerm):
 
     wake: threading.Event
 
-    async def get(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
-        found = await super().get(tenant, ids)
+    async def stored(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
+        found = await super().stored(tenant, ids)
         self.wake.wait(20)
         return found
 

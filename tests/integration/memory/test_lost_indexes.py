@@ -1,18 +1,25 @@
 """Weaviate, killed, can keep an object and lose it from any one of its indexes: it is found, mended or deleted."""
 
 import shutil
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from pydantic import JsonValue
 
 from localservers import Server
 from localservers.fleet import Fleet
-from perdure.entries import Memory
+from perdure.entries import Entry, Memory
+from perdure.errors import StoreUnavailable
 from perdure.jobs import Fate
+from perdure.memory.repair import Repair
+from perdure.memory.writing.checking import read_batch
+from perdure.stores.redis.leases import Lease
 from tests.conftest import OwnServers
 from tests.integration.conftest import Stores, open_stores
+from tests.integration.memory.forgetting.test_forgetter import LATER, SWEEP, passing, write
 from tests.integration.memory.test_repair import NOW, batch_of
 from tests.support.nearest import nearest
 
@@ -27,10 +34,10 @@ async def fleet(own_servers: OwnServers) -> Fleet:
     return await own_servers(Server.REDIS, Server.WEAVIATE)
 
 
-async def lose(fleet: Fleet, tenant: str, index: str) -> None:
+async def lose(fleet: Fleet, tenant: str, index: str, collection: str = "perdurememory") -> None:
     """Leave Weaviate as if it had been killed with none of a tenant's writes in this index on the disk."""
     await fleet.stop(Server.WEAVIATE)
-    shutil.rmtree(fleet.data(Server.WEAVIATE) / "perdurememory" / tenant / "lsm" / index)
+    shutil.rmtree(fleet.data(Server.WEAVIATE) / collection / tenant / "lsm" / index)
     await fleet.start(Server.WEAVIATE)
 
 
@@ -74,6 +81,56 @@ async def test_what_a_plan_does_not_find_by_its_id_is_written_for_good(fleet: Fl
     assert await own.writer.confirm(batch, again, applied.versions) is not None
     found = await own.longterm.get(tenant, sorted(versions))
     assert {(one.version, one.seen) for one in found.values() if isinstance(one, Memory)} == {(1, 1)}
+
+
+@pytest.fixture(params=[True, False], ids=["whole", "control"])
+def whole(own: Stores, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether writers ask for what is stored, or, as a control, for what the filter by id finds."""
+    if not request.param:
+
+        async def found(_self: Repair, tenant: str, _lease: Lease, ids: Sequence[str]) -> dict[str, Entry]:
+            return await own.longterm.get(tenant, ids)
+
+        monkeypatch.setattr(Repair, "whole", found)
+    return bool(request.param)
+
+
+async def test_an_observation_adds_to_what_the_filter_by_id_does_not_find(
+    fleet: Fleet, own: Stores, tenant: str, whole: bool
+) -> None:
+    def said(occurrence: str) -> dict[str, JsonValue]:
+        said = {"content": "The office has seven windows.", "occurrence": occurrence, "occurred_at": NOW.isoformat()}
+        return {"kind": "memory", **said}
+
+    [identifier] = await write(own, tenant, said("first"), operation="job-1")
+    for number in (2, 3):
+        await write(own, tenant, said(f"o{number}"), operation=f"job-{number}")
+    await lose(fleet, tenant, "property_identifier")
+    batch = read_batch(tenant=tenant, key="late", items=[said("late")])
+    plan = await own.writer.plan(batch, at=NOW)
+    applied = await own.writer.apply(batch, plan, operation="late")
+    assert await own.writer.confirm(batch, plan, applied.versions) is not None
+    found = (await own.longterm.everything(tenant))[identifier]
+    assert isinstance(found, Memory)
+    assert ((found.version, found.seen) == (4, 4)) == whole
+    assert await own.longterm.unsearchable(tenant) == []
+
+
+async def test_what_is_purged_is_gone_although_the_filter_by_id_does_not_find_it(
+    fleet: Fleet, own: Stores, tenant: str, whole: bool
+) -> None:
+    [identifier] = await write(own, tenant, passing("a", "o1"))
+    await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), run="r1", by=SWEEP)
+    await lose(fleet, tenant, "property_identifier", "perdurerecord")
+    late = LATER + timedelta(days=60)
+    due = await own.forgetter.plan(tenant, at=late, approved=True)
+    if whole:
+        await own.forgetter.purge(due, run="r2", by=SWEEP)
+        assert await own.longterm.everything(tenant) == {}
+    else:
+        with pytest.raises(StoreUnavailable, match="1 entries are stored although they were deleted"):
+            await own.forgetter.purge(due, run="r2", by=SWEEP)
+        assert [*await own.longterm.everything(tenant)] == [identifier], "it was not called purged"
 
 
 @EACH
