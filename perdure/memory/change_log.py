@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from perdure.changes import Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry
+from perdure.entries import Entry, State
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
@@ -44,6 +44,22 @@ class ChangeLog:
         if deletions:
             reached(CrashPoint.FORGET_LOGGED)
         reached(CrashPoint.CHANGE_JOURNALED)
+
+    async def withdraw(self, tenant: str, deletions: Sequence[Deletion], stored: Mapping[str, Entry]) -> None:
+        """Undo deletions of entries that were not forgotten: otherwise they could not be observed again.
+
+        Args:
+            tenant: Whose.
+            deletions: What was announced.
+            stored: Those of their entries that are stored.
+        """
+        runs = {line.id: line for line in deletions}
+        lines = [
+            line.changed(restored_at=runs[line.id].at)
+            for line in (await self._deletions.of(tenant, [*runs])).values()
+            if line.holds(runs[line.id].run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
+        ]
+        await self.write(tenant, lines)
 
     async def settle(
         self,

@@ -148,7 +148,8 @@ class Door:
                 await self._log.announce(tenant, pending, written, forgetting)
                 await self._write(tenant, lease, pending, written)
             except VersionConflict:
-                await self._withdraw(tenant, forgetting)
+                stays = await self._longterm.get(tenant, [line.id for line in forgetting])
+                await self._log.withdraw(tenant, forgetting, stays)
                 raise
             reached(CrashPoint.APPLY_WRITTEN)
             await self._index(tenant, [*stored.values(), *written])
@@ -334,18 +335,6 @@ class Door:
             fence = await lease.require(self._margin)
             await self._longterm.put(tenant, chunk, vectors, fence=fence)
             reached(CrashPoint.APPLY_HALF_WRITTEN)
-
-    async def _withdraw(self, tenant: str, deletions: Sequence[Deletion]) -> None:
-        """Undo deletions of entries that were not forgotten: otherwise they could not be observed again."""
-        ids = [line.id for line in deletions]
-        runs = {line.id: line for line in deletions}
-        stored = await self._longterm.get(tenant, ids)
-        lines = [
-            line.changed(restored_at=runs[line.id].at)
-            for line in (await self._deletions.of(tenant, ids)).values()
-            if line.holds(runs[line.id].run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
-        ]
-        await self._log.write(tenant, lines)
 
     async def _index(self, tenant: str, entries: Sequence[Entry]) -> None:
         dates = [
