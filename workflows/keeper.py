@@ -42,9 +42,11 @@ class Keeper:
         if self._renewing is not None:
             self._renewing.cancel()
         kept, state = await self._keep(completed=completed, trial=trial), self._running.state
-        # Redis knows better than the workflow which effects did not end well when it was cancelled. An effect about
-        # which a person has not answered is unknown even if Redis is away, or has lost it.
-        unknown = {*(kept.unknown if kept.answered else state.unknown), *state.unanswered}
+        # Redis knows better than the workflow which effects did not end well when it was cancelled, but for those whose
+        # results it could not take. An effect about which a person has not answered is unknown even if Redis is away,
+        # or has lost it.
+        told = {*kept.unknown} - {*state.unkept} if kept.answered else {*state.unknown}
+        unknown = told | {*state.unanswered}
         unknown |= set() if completed else {*state.uncertain}
         self._running.state = state.changed(unknown=tuple(sorted(unknown)))
         if not kept.answered:

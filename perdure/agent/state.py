@@ -141,6 +141,8 @@ class TaskState(Passed):
     """Lessons that it has written."""
     uncertain: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
     """The steps of which no claim tells, and nobody knows, whether their effects happened."""
+    unkept: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """The steps whose effects happened although their claims do not tell, as Redis was away."""
 
     @property
     def done(self) -> int:
@@ -210,8 +212,8 @@ class TaskState(Passed):
         return self.changed(branches=changed)
 
     def telling(self, path: str, outcome: Ended) -> "TaskState":
-        """Return the state with the report of an ended step: what it recalled, and the warnings of policies."""
-        state = self
+        """Return the state with the report of an ended step: what it recalled, whether its result is kept, warnings."""
+        state = self.changed(unkept=(*self.unkept, path)) if outcome.unkept else self
         if outcome.warnings:
             warnings = (*self.warnings, *(f"{path}: {warning}" for warning in outcome.warnings))[-WARNINGS_KEPT:]
             state = state.changed(warnings=warnings, warned=self.warned + len(outcome.warnings))

@@ -216,6 +216,8 @@ class Ended(Passed):
     """Tokens that a language model read and wrote for it."""
     warnings: tuple[str, ...] = ()
     """The soft policies that spoke about its call, each with its rationale."""
+    unkept: bool = Field(default=False, exclude_if=is_empty)
+    """Whether its effect has happened, and Redis could not take the result."""
 
 
 class Asks(Passed):

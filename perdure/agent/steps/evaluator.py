@@ -166,7 +166,7 @@ class StepEvaluator:
         names: Mapping[str, JsonValue],
         output: JsonValue,
         about: Subject,
-        warnings: tuple[str, ...],
+        so_far: Reached,
     ) -> Asks | None:
         """Return the question that an unexpected result calls for; None where the result is as expected.
 
@@ -181,8 +181,8 @@ class StepEvaluator:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
         kept = await self._values.keep(call.tenant, call.task_id, output, epoch=call.epoch)
-        so_far = Reached(asked=QuestionKind.INPUT, acted=kept, warnings=warnings)
-        return question_of(call, text, about, step.answer or AnswerSpec(), so_far)
+        reached = Reached(asked=QuestionKind.INPUT, acted=kept, warnings=so_far.warnings, unkept=so_far.unkept)
+        return question_of(call, text, about, step.answer or AnswerSpec(), reached)
 
     async def acted(
         self,
@@ -201,7 +201,7 @@ class StepEvaluator:
         try:
             if compensation is not None and compensation.problem:
                 raise InvalidExpression(f"{call.path}.{COMPENSATE}", compensation.problem)
-            asks = await self.unexpected(call, names, output, about, so_far.warnings)
+            asks = await self.unexpected(call, names, output, about, so_far)
             outcome = asks or await self.concluded(call, names, output, so_far)
         except PerdureError as problem:
             if compensation is None or problem.retryable:
@@ -231,7 +231,7 @@ class StepEvaluator:
         known = {**names, "output": output, "answer": None, **answered}
         ended = remembering(call, call.step, known)
         parts = await self.keep(call, {"output": output, **answered})
-        return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings)
+        return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings, unkept=so_far.unkept)
 
 
 def _request(call: PromptCall, names: Mapping[str, JsonValue]) -> str:

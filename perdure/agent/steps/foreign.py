@@ -109,7 +109,7 @@ class ForeignSteps(StepEvaluator):
         effect = _effect(call, content_digest([step.kind, step.called, arguments]))
         about = Subject(tool=step.called, arguments=shortened(arguments), idempotency_key=effect.key)
         is_once = step.declared.is_once
-        is_free = not is_once or await self._claims.is_free(effect, owner)
+        is_free = not is_once or await self._claims.is_free(effect)
         if step.approve is not None and so_far.approved is None and is_free:
             text = written(evaluate(step.approve, names, f"{call.path}.approve"))
             return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))

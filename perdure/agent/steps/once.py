@@ -1,8 +1,8 @@
 """Effects that must not happen twice: what an attempt does with the claim that it finds. Keeps no state itself.
 
 An attempt acts only under a claim of its own whose deadline has not passed. One that finds the claim of another
-waits until that one's deadline is over, takes the claim, and then finds out what happened: from the
-tool's own check, from a person, or not at all. In the last case it does not act, and asks.
+waits until that one's deadline is over, takes the claim unless it was renewed, and then finds out what happened: from
+the tool's own check, from a person, or not at all. In the last case it does not act, and asks.
 
 Policies are asked last: they stop what has not happened yet, and never the finding out.
 
@@ -41,6 +41,11 @@ _UNUSED = 0.9
 _RENEWED_BEFORE = 0.75
 """The part of a call's time after which its claim is renewed if it works in threads, so that the claim never runs
 out under them: a choice, which leaves Redis a quarter of the time to answer."""
+
+RENEWED_WITHIN = 1.0
+"""Seconds that Redis has to answer again before a claim whose time is over is taken: while Redis is away, nobody can
+renew a claim, and an owner whose call goes on in a thread does so when it is back: after 0.2 s, or 0.5 s more where its
+client waits before it tries again."""
 
 STORE_ATTEMPTS = 5
 """How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
@@ -95,6 +100,8 @@ class Happened:
     output: JsonValue
     at: datetime.datetime | None = None
     """When the attempt began that made it happen; None: it was this one."""
+    unkept: bool = False
+    """Whether its claim lacks the output, which Redis could not take."""
 
 
 class OnceRunner:
@@ -157,7 +164,7 @@ class OnceRunner:
         """
         owner, follows = attempt.owner, attempt.follows(earlier)
         # Where nothing is to be found out, nothing has to be claimed for a call that is not made.
-        stops = follows is None and await gate.would_stop() and await self._claims.is_free(effect, owner)
+        stops = follows is None and await gate.would_stop() and await self._claims.is_free(effect)
         if stops and (stopped := await gate.stopped()):
             return stopped
         secrets = secrets or CallSecrets(tool=tool.name, path=call.step, attempt=attempt.number)
@@ -177,7 +184,7 @@ class OnceRunner:
             at = None if lost and claim.owner == owner else claim.at
             seen, deadline = claim.owner, None if claim.holding is ClaimState.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
-            await asyncio.sleep(max(0.0, claim.remaining))
+            await self._over(effect, claim)
             if other and not happened:
                 unknown = Unknown(claim=seen, deadline=deadline, at=at, other_arguments=True)
                 if held := unknown if happened is None else await _stopped_beside(gate, verdict):
@@ -192,6 +199,13 @@ class OnceRunner:
                     return found
                 claim = await self._claims.take_over(effect, owner, owner, seconds, acts=True)
         return await self._stopped(mine, gate) or await self._act(mine, await self._renewed(mine, claim))
+
+    async def _over(self, effect: OnceEffect, claim: Claim) -> None:
+        """Wait until the time of a claim is over, and its owner could have renewed it if Redis was away meanwhile."""
+        await asyncio.sleep(max(0.0, claim.remaining))
+        if claim.holding is ClaimState.THEIRS:
+            await self._claims.look(effect)
+            await asyncio.sleep(RENEWED_WITHIN)
 
     async def _stopped(self, mine: "_Mine", gate: Gate) -> Stopped | None:
         """Ask the policies about an effect that has surely not happened; where they stop it, nobody has a claim."""
@@ -272,9 +286,9 @@ class OnceRunner:
             kept = packed(mine.tool.jsonable(returned))
         except (ResultTooLarge, InvalidInput) as problem:
             kept = packed_problem(problem)
-        await self._stored(mine, kept)
+        is_kept = await self._stored(mine, kept)
         reached(CrashPoint.TOOL_STORED)
-        return Happened(output=unpacked(kept))
+        return Happened(output=unpacked(kept), unkept=not is_kept)
 
     async def _renew(self, mine: "_Mine", call: "asyncio.Task[Any]", work: Work, left: float) -> None:
         """Renew the claim for as long as the call goes on, or work that it started in threads.
@@ -297,13 +311,16 @@ class OnceRunner:
                 pause = min(pause, 0.2)
             await asyncio.sleep(pause)
 
-    async def _stored(self, mine: "_Mine", result: str) -> None:
+    async def _stored(self, mine: "_Mine", result: str) -> bool:
+        """Return whether Redis has taken the result."""
         for attempt in range(STORE_ATTEMPTS):
             try:
-                return await self._claims.store(mine.effect, mine.owner, result)
+                await self._claims.store(mine.effect, mine.owner, result)
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
-        return None
+            else:
+                return True
+        return False
 
 
 async def _stopped_beside(gate: Gate, verdict: Verdict | None) -> Stopped | None:

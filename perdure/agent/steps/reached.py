@@ -1,5 +1,7 @@
 """How far a step came before it asked a person: it travels with the question, and comes back with the answer. Pure."""
 
+from pydantic import Field
+
 from perdure.agent.steps.calls import Asks, StepCall, StepContext, Value
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Unknown, Verdict
@@ -14,6 +16,7 @@ from perdure.questions import (
     Subject,
     TakenAnswer,
 )
+from perdure.skills.header import is_empty
 
 QUESTION_LIMIT = 2_000
 """Characters of a question: it is in the history several times, and in what the UI shows."""
@@ -39,6 +42,8 @@ class Reached(Passed):
     """To the question that its ``ask`` put."""
     warnings: tuple[str, ...] = ()
     """The soft policies that spoke before the tool was called."""
+    unkept: bool = Field(default=False, exclude_if=is_empty)
+    """Whether the tool has acted, and Redis could not take the result."""
 
 
 def so_far_of(call: StepCall | ForeignCall) -> Reached:

@@ -103,7 +103,7 @@ class StepRunner(StepEvaluator):
             binding=call.binding,
             epoch=call.epoch,
         )
-        if so_far.approved is None and (asks := await self._unapproved(call, names, effect, attempt.owner, about)):
+        if so_far.approved is None and (asks := await self._unapproved(call, names, effect, about)):
             return asks
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, tool.name, tool.effect, **how)
@@ -115,19 +115,18 @@ class StepRunner(StepEvaluator):
             admission.is_made = isinstance(acted, Happened | Ended)
         if not isinstance(acted, Happened):
             return _undone(call, about, so_far, acted)
-        so_far = so_far.changed(warnings=gate.warnings)
+        so_far = so_far.changed(warnings=gate.warnings, unkept=acted.unkept)
         about = about.changed(attempted_at=acted.at or attempt.started_at)
         return await self.acted(call, names, acted.output, about, so_far)
 
     async def _unapproved(
-        self, call: StepCall, names: Mapping[str, JsonValue], effect: OnceEffect, owner: str, about: Subject
+        self, call: StepCall, names: Mapping[str, JsonValue], effect: OnceEffect, about: Subject
     ) -> Asks | None:
         """Return the question whether the step may act; None where it needs no approval, or its effect is recorded."""
         if call.step.approve is None:
             return None
         if call.earlier is not None:
-            # This attempt has no claim whose time could end: it only asks about an existing one.
-            found = await self._claims.doubt(effect, owner, 0.0)
+            found = await self._claims.look(effect)
             if found.holding is ClaimState.DONE and found.arguments == effect.arguments:
                 return None
             about = about.changed(attempted_at=found.at)

@@ -128,6 +128,7 @@ end
 return seen()
 """
 )
+_LOOK = _COMMON + "return seen()"
 _RELEASE = (
     _COMMON
     + """
@@ -220,6 +221,7 @@ class Claims:
         self._take_over = Script(redis, _TAKE_OVER)
         self._store = Script(redis, _STORE)
         self._doubt = Script(redis, _DOUBT)
+        self._look = Script(redis, _LOOK)
         self._release = Script(redis, _RELEASE)
 
     async def claim(self, effect: OnceEffect, owner: str, seconds: float) -> Claim:
@@ -283,16 +285,13 @@ class Claims:
         """
         await _ask(self._release, effect, owner, "known" if known else "")
 
-    async def is_free(self, effect: OnceEffect, owner: str) -> bool:
-        """Return whether nobody has a claim on an effect.
+    async def look(self, effect: OnceEffect) -> Claim:
+        """Return the claim as it is; without an owner where there is none."""
+        return await _ask(self._look, effect, "")
 
-        Args:
-            effect: The effect.
-            owner: Who asks, and has none.
-        """
-        # For a caller without a claim, this changes nothing.
-        found = await self.doubt(effect, owner, 0.0)
-        return found.holding is not ClaimState.DONE and not found.owner
+    async def is_free(self, effect: OnceEffect) -> bool:
+        """Return whether nobody has a claim on an effect."""
+        return not (await self.look(effect)).owner
 
     def _taking(self, effect: OnceEffect, owner: str, seconds: float) -> tuple[str | int, ...]:
         return owner, max(1, int(seconds * 1000)), self._ttl, _FORMAT, effect.arguments, effect.step, noted(seconds)

@@ -165,7 +165,7 @@ async def test_without_it_nothing_stays_claimed(claims: Claims, acted: bool) -> 
     for number, error in ((1, WorkerUnavailable), (9, InvalidArguments)):
         with pytest.raises(error, match="'door'"):
             await attempt(runner, act, this, f"n{number}", gate=SecretGate(Open(), lacking(number)), acted=acted)
-        assert await claims.is_free(this, "nobody")
+        assert await claims.is_free(this)
 
 
 async def test_what_a_policy_blocks_is_blocked_with_or_without_it(claims: Claims) -> None:
