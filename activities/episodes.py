@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.agent.steps import happened
+from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.awaited import TakeCall
 from perdure.agent.steps.calls import Asks, Ended, StepCall, StepContext
-from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.consents import withdrawn
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted

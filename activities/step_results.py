@@ -19,6 +19,7 @@ from perdure.names import BINDING, COMPENSATED, STEPS
 from perdure.skills.shape import Skill
 from perdure.stores.redis.bindings import OpenedTask
 from perdure.temporal.errors import of_call
+from perdure.tolerance import taken_back
 
 _ANSWERED_WITHIN = timedelta(seconds=10)
 
@@ -108,7 +109,7 @@ class StepResults:
             StoreUnavailable: Neither Redis nor the files answer.
         """
         try:
-            return LeftBySteps.model_validate(await self.values.get(tenant, task_id, Value(ref=begins.results)))
+            return taken_back(LeftBySteps, await self.values.get(tenant, task_id, Value(ref=begins.results)))
         except ResultExpired as error:
             problem = f"the results with which {task_id!r} begins at {begins.step!r} are no longer kept"
             raise InvalidTask("task_id", problem, fix="choose a new task_id") from error

@@ -13,8 +13,8 @@ from temporalio.exceptions import ApplicationError
 
 from activities.episodes import SessionWriter
 from activities.notifying import Notifier
+from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import QUICK_SECONDS, Asks, Ended, ExpandCall, RecallCall, RememberCall, Result, StepCall
-from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.changes import Actor, ActorKind

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from perdure.errors import InvalidInput
 from perdure.model import OpenEnum, Passed
+from perdure.tolerance import bounds_crossed
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -181,7 +182,7 @@ def fitted(model: type[M], data: Mapping[str, Any], path: str, error: type[Inval
 
 
 def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = InvalidInput) -> None:
-    """Refuse unknown parts that a tolerant value keeps, if a person wrote it.
+    """Refuse what a tolerant value keeps and a person must not have written: unknown parts, and what is beyond bounds.
 
     Args:
         value: The value; models, lists and mappings inside it are looked through.
@@ -189,7 +190,8 @@ def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = In
         error: What to raise.
 
     Raises:
-        InvalidInput: Naming the first unknown field or choice and the nearest known one; of the class ``error``.
+        InvalidInput: Naming the first unknown field or choice and the nearest known one, or the first field beyond its
+            bounds; of the class ``error``.
     """
     match value:
         case Passed() if not value.by_hand:
@@ -198,7 +200,10 @@ def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = In
             for name in value.model_extra or ():
                 raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(type(value))))
             for name in type(value).model_fields:
-                refuse_unknown(getattr(value, name), join(path, name), error)
+                part, place = getattr(value, name), join(path, name)
+                refuse_unknown(part, place, error)
+                if (beyond := bounds_crossed(type(value), name, part)) is not None:
+                    raise refused(beyond, type(value), place, error)
         case OpenEnum() if not value.known:
             raise error(
                 path, f"{value.value!r} is not one of the choices", fix=nearest(value.value, map(str, type(value)))

@@ -79,7 +79,7 @@ class Model(BaseModel):
             ValidationError: A value is not what its field holds.
         """
         return self.model_copy(
-            update={name: _field(type(self), name).validate_python(changes[name]) for name in changes}
+            update={name: field_type(type(self), name).validate_python(changes[name]) for name in changes}
         )
 
 
@@ -136,7 +136,12 @@ _VALIDATORS = {"after": AfterValidator, "before": BeforeValidator, "plain": Plai
 
 
 @functools.cache
-def _field(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
+def field_type(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    """Return the type of a model's field, with its bounds and validators.
+
+    Raises:
+        TypeError: There is no field of this name.
+    """
     if name not in model.model_fields:
         raise TypeError(f"{model.__name__} has no field {name!r}")
     field: Any = model.model_fields[name]

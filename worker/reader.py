@@ -29,6 +29,7 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
+from perdure.tolerance import taken_back
 from perdure.updates import Rejection, Version
 from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
 
@@ -288,4 +289,4 @@ async def fetch(addresses: Addresses, reference: Reference) -> RecallResult:
     """
     async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
         found = await Outputs(redis, RESULTS_KEPT, kind="result").get(reference.tenant, reference.id)
-    return RecallResult.model_validate(found)
+    return taken_back(RecallResult, found)

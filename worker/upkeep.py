@@ -1,6 +1,8 @@
 """What a worker does besides its tasks: check the installation, bring waiting episodes to Redis, repair memory."""
 
 import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -28,7 +30,10 @@ CHECK_EVERY = 5.0
 """Seconds between two looks for tenants to be checked; one look is one command to Redis."""
 
 WATCH_EVERY = 1.0
-"""Seconds between two looks whether Weaviate is up; to start, it takes 2 s at least (measured)."""
+"""Seconds between two looks whether Weaviate is up."""
+
+RESTARTED_WITHIN = 2.0
+"""Seconds that Weaviate takes to start, at least (measured)."""
 
 LOOK_EVERY = 600.0
 """Seconds between two looks for tenants that are open unnoticed; only errors and the loss of Redis leave any."""
@@ -120,21 +125,29 @@ async def keep_compared(whole: Wholeness, key: TenantKey, reconcile: Callable[[]
 
 
 async def keep_watching(longterm: LongTerm, checks: Checks, whole: Wholeness) -> None:
-    """Have recent writes checked, and the stores compared, each time Weaviate is back; until cancelled.
+    """Have recent writes checked, and the stores compared, whenever Weaviate may have restarted; until cancelled.
 
-    What Weaviate confirmed just before it went away may be missing from its vector index.
+    What Weaviate confirmed just before it went away may be missing from its vector index. It may have restarted while
+    no worker ran, or while this one was stopped: whenever nobody saw it up for as long as a start takes.
     """
-    up = True
+    seen = -math.inf
     while True:
-        before, up = up, await longterm.is_up()
-        if up and not before:
-            whole.doubt()
-            try:
-                await checks.hasten(datetime.now(UTC))
-            except StoreUnavailable as error:
-                _log.warning("not checked early", problem=str(error))
-                up = False
+        asked = time.monotonic()
+        if not await longterm.is_up():
+            seen = -math.inf
+        elif asked - seen < RESTARTED_WITHIN or await _hastened(checks, whole):
+            seen = asked
         await asyncio.sleep(WATCH_EVERY)
+
+
+async def _hastened(checks: Checks, whole: Wholeness) -> bool:
+    whole.doubt()
+    try:
+        await checks.hasten(datetime.now(UTC))
+    except StoreUnavailable as error:
+        _log.warning("not checked early", problem=str(error))
+        return False
+    return True
 
 
 async def keep_looking(longterm: LongTerm) -> None:

@@ -17,6 +17,7 @@ from perdure.errors import InvalidInput, NotDone, TaskFailed, TenantErased, Tool
 from perdure.model import Model
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
+from perdure.tolerance import read_back
 from workflows.options import Options
 
 _LONGEST = 2_000
@@ -121,7 +122,7 @@ def last_attempt(error: FailureError) -> FailedAttempt | None:
     """Return what is known of the last attempt of a failed activity; None if it was cut off and could not report."""
     cause = cause_of(error)
     said = "".join(map(str, cause.details[1:2])) if isinstance(cause, ApplicationError) else ""
-    return FailedAttempt.model_validate_json(said) if said else None
+    return read_back(FailedAttempt, said) if said else None
 
 
 async def done(activity: str, call: Model, result_type: type[M], summary: str, options: Options) -> M:

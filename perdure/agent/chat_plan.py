@@ -9,6 +9,7 @@ from perdure.agent.state import TaskState
 from perdure.agent.turns import Conversation
 from perdure.model import Instant
 from perdure.steering import TakenMessage
+from perdure.tolerance import taken_back
 
 
 class ChatPlan(GoalPlan):
@@ -21,7 +22,7 @@ class ChatPlan(GoalPlan):
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first message, or where an earlier run of the task stood."""
         earlier = self._prepared.position
-        return positioned(state, Conversation() if earlier is None else Conversation.model_validate(earlier))
+        return positioned(state, Conversation() if earlier is None else taken_back(Conversation, earlier))
 
     def next(self, state: TaskState, now: Instant) -> Move:
         """Return what brings the answer nearer, or the answer."""

@@ -36,6 +36,7 @@ from perdure.skills.steps import RecallStep
 from perdure.skills.templates import RecallTemplate
 from perdure.steering import TakenMessage
 from perdure.tasks import StepStatus
+from perdure.tolerance import taken_back
 
 MAIN = "main"
 """The branch of the model's turns."""
@@ -73,7 +74,7 @@ class GoalPlan:
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first turn, or where an earlier run of the task stood."""
         earlier = self._prepared.position
-        conversation = Conversation.model_validate(earlier) if earlier is not None else Conversation()
+        conversation = taken_back(Conversation, earlier) if earlier is not None else Conversation()
         if (last := conversation.last) is not None and last.is_answer:
             # The run that gave this answer failed with it, or a person wants another one.
             turns = (*conversation.turns[:-1], last.changed(told=_NO_END))
@@ -108,9 +109,9 @@ class GoalPlan:
             value = parts.get("context") or parts.get("output") or Value()
             return _returned(state, branch, Returned(output=value, problem=problem)).counted(outcome.result.status)
         if "reasoned" in parts:
-            return self._reasoned(state, conversation, Reasoned.model_validate(parts["reasoned"].inline))
+            return self._reasoned(state, conversation, taken_back(Reasoned, parts["reasoned"].inline))
         if "compressed" in parts:
-            return positioned(state, _compressed(conversation, Compressed.model_validate(parts["compressed"].inline)))
+            return positioned(state, _compressed(conversation, taken_back(Compressed, parts["compressed"].inline)))
         return positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
 
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
@@ -261,7 +262,7 @@ def conversation_of(state: TaskState, unread: Sequence[TakenMessage] = ()) -> Co
 def conversation_in(state: TaskState) -> Conversation:
     """Return the conversation of a task whose plan is this."""
     # After a rollover it has been through JSON; otherwise this returns it as it is.
-    return Conversation.model_validate(state.branches[MAIN].position)
+    return taken_back(Conversation, state.branches[MAIN].position)
 
 
 def positioned(state: TaskState, conversation: Conversation) -> TaskState:

@@ -31,6 +31,7 @@ from perdure.skills.steps import (
 from perdure.skills.templates import OnFailure
 from perdure.steering import TakenMessage
 from perdure.tasks import StepStatus
+from perdure.tolerance import taken_back
 
 
 class SkillPlan:
@@ -54,7 +55,7 @@ class SkillPlan:
         """Return the state before the first step, or before the one at which the task begins."""
         if self._prepared.position is None:
             return state.branch(MAIN, position=Cursor()).changed(total=leaves(self._skill.steps))
-        taken = TakenOver.model_validate(self._prepared.position)
+        taken = taken_back(TakenOver, self._prepared.position)
         cursor = begun(self._skill, self._prepared.reads, taken.place, taken.results)
         # The history need not carry it along a second time.
         state = state.changed(prepared=self._prepared.changed(position=None), compensations=taken.compensations)
@@ -130,7 +131,7 @@ class SkillPlan:
 
     def _cursors(self, state: TaskState) -> dict[str, Cursor]:
         # After a rollover they have been through JSON; otherwise this returns them as they are.
-        return {name: Cursor.model_validate(branch.position) for name, branch in state.branches.items()}
+        return {name: taken_back(Cursor, branch.position) for name, branch in state.branches.items()}
 
     def _here(self, cursors: Mapping[str, Cursor], branch: str) -> Here:
         at = self._route.here(cursors, branch)

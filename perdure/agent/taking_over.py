@@ -14,6 +14,7 @@ from perdure.errors import InvalidTask
 from perdure.model import Passed, Stored, json_size
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, LetStep, Parallel, Step
+from perdure.tolerance import taken_back
 
 PAGE = 1_000_000
 """Bytes of results that one query returns, about: Temporal takes 2 MB."""
@@ -65,7 +66,7 @@ def left_by(state: TaskState, asked: Iterable[str]) -> LeftBySteps:
     past: dict[str, Result] = {}
     for branch in state.branches.values():
         if branch.position is not None:
-            past |= Cursor.model_validate(branch.position).past
+            past |= taken_back(Cursor, branch.position).past
     kinds = {step.id: step.kind for _, step, around in skill.walk() if not around}
     found, size = dict[str, Result](), 0
     for step in asked:

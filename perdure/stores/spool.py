@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from perdure.episodes import Episode
 from perdure.model import Stored
 from perdure.stores import disk
+from perdure.tolerance import read_back
 
 _ENDING = ".jsonl"
 
@@ -74,7 +75,7 @@ class Spool:
         found: list[Waiting] = []
         for line in content.splitlines():
             with suppress(ValidationError):
-                found.append(Waiting.model_validate_json(line))
+                found.append(read_back(Waiting, line))
         return Waited(tuple(found), place)
 
     async def delivered(self, tenant: str, waited: Waited) -> None:

@@ -23,6 +23,7 @@ from perdure.errors import InvalidInput, InvalidTask
 from perdure.model import Model, Request
 from perdure.tasks import AgentTask
 from perdure.temporal.errors import failure_of
+from perdure.tolerance import is_beyond, tolerant
 
 
 class _Json(PydanticJSONPlainPayloadConverter):
@@ -36,6 +37,8 @@ class _Json(PydanticJSONPlainPayloadConverter):
             if _is_newer(problem, model):
                 # A worker of the build that wrote it can go on: the task is left to it.
                 raise
+            if is_beyond(problem) and not issubclass(model, Request):
+                return tolerant(type_hint).read(payload.data)
             raise failure_of(refused(problem, model, "", _error_of(model))) from None
         except InvalidInput as refusal:
             raise failure_of(refusal) from None

@@ -37,12 +37,8 @@ async def prepare(client: Client, *, within: float = USABLE_WITHIN) -> None:
     if await _usable(client):
         return
     try:
-        await client.operator_service.add_search_attributes(
-            AddSearchAttributesRequest(
-                namespace=client.namespace,
-                search_attributes={attribute.value: _KEYWORD for attribute in await missing(client)},
-            )
-        )
+        if lacking := await missing(client):
+            await _register(client, lacking)
     except RPCError as error:
         raise _refused(client, error.message) from error
     end = time.monotonic() + within
@@ -50,6 +46,18 @@ async def prepare(client: Client, *, within: float = USABLE_WITHIN) -> None:
         if time.monotonic() > end:
             raise _refused(client, f"they are not usable {within:g} s after they were registered")
         await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _register(client: Client, attributes: Iterable[Attribute]) -> None:
+    wanted = {attribute.value: _KEYWORD for attribute in attributes}
+    try:
+        await client.operator_service.add_search_attributes(
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=wanted)
+        )
+    except RPCError:
+        # Another worker that starts may have registered them meanwhile.
+        if await missing(client):
+            raise
 
 
 async def missing(client: Client) -> list[Attribute]:

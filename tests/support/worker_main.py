@@ -11,8 +11,9 @@ from typing import Any
 
 from weaviate.exceptions import WeaviateBaseError
 
+from perdure.agent.steps.attempts import Happened
 from perdure.agent.steps.gate import Gate, Stopped, Unknown
-from perdure.agent.steps.once import Happened, OnceRunner
+from perdure.agent.steps.once import OnceRunner
 from perdure.entries import Entry
 from perdure.stores.redis.claims import Claim
 from perdure.stores.weaviate.store import LongTerm

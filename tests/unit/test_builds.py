@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Literal, cast, get_args, get_origin
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from perdure.agent.state import Learned
 from perdure.agent.steps.calls import RecallTerms, StepContext
@@ -16,11 +16,14 @@ from perdure.changes import ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput
 from perdure.items import RecordItem
+from perdure.jobs import Batch
 from perdure.memory.recall.query import Query
 from perdure.model import OpenEnum, Passed, Stored
 from perdure.questions import Answer
 from perdure.requests import RememberRequest
 from perdure.skills.templates import RecordTemplate
+from perdure.stores.journal.lines import Accepted, decode
+from perdure.tolerance import tolerant
 from tests.recorded import samples
 
 TYPES = samples.types_of_builds()
@@ -142,6 +145,37 @@ def test_a_template_of_a_newer_build_is_filled_in_as_it_was_written() -> None:
 
 def test_what_a_newer_build_carries_more_of_is_read() -> None:
     assert len(Learned.model_validate({"jobs": ["j"] * 1_000}).jobs) == 1_000
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_sample_is_read_without_bounds_as_with_them(name: str) -> None:
+    unbounded: Any = tolerant(TYPES[name])
+    assert unbounded._unbounded.validate_json(json.dumps(read(name))) == TYPES[name].model_validate(read(name))
+
+
+LONG = "a" * 501
+
+
+def test_what_is_beyond_this_builds_bounds_is_read_back() -> None:
+    batch = read("Batch")
+    several = batch["items"] * 101
+    assert len(tolerant(Batch).read(json.dumps({**batch, "items": several})).items) >= 101
+    line = {**read("Accepted"), "item": {**read("RecordItem"), "intent": LONG}}
+    found = decode(json.dumps(line).encode())
+    assert isinstance(found, Accepted)
+    assert isinstance(found.item, RecordItem)
+    assert found.item.intent == LONG
+
+
+def test_what_is_wrong_in_another_way_is_still_refused() -> None:
+    with pytest.raises(ValidationError, match="valid array"):
+        tolerant(Batch).read(json.dumps({**read("Batch"), "key": LONG, "items": 1}))
+
+
+def test_a_person_may_not_go_beyond_bounds() -> None:
+    batch = tolerant(Batch).take({**read("Batch"), "key": LONG})
+    with pytest.raises(InvalidInput, match="key: string should have at most 300 characters"):
+        refuse_unknown(batch)
 
 
 def test_two_types_of_one_name_are_refused_as_they_would_share_a_sample() -> None:

@@ -24,6 +24,7 @@ from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, 
 from perdure.questions import Answer
 from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.errors import is_cancelling
+from perdure.tolerance import taken_back
 from worker.gateway.base import ANSWERED_WITHIN, Base, call
 from worker.lookup import StartedTask, asker_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
@@ -164,7 +165,7 @@ class TaskCalls(Base):
         except WorkflowFailureError as error:
             cause = error.cause
             if isinstance(cause, ApplicationError) and cause.type == TaskFailed.__name__ and cause.details:
-                return TaskResult.model_validate(cause.details[0])
+                return taken_back(TaskResult, cause.details[0])
         try:
             return await handle.query(RESULT, result_type=kind, rpc_timeout=ANSWERED_WITHIN)
         except RPCError:

@@ -6,10 +6,10 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, StepCall, StepContext
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Stopped
-from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.reached import QUESTION_LIMIT, Reached, question_of
 from perdure.changes import Actor, ActorKind
 from perdure.errors import Blocked

@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, Calls, Ended, Result
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
 from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, workflow_id
 from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Unknown, Verdict
-from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.values import Values, require_fitting

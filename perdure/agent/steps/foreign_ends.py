@@ -11,6 +11,7 @@ from perdure.errors import ExpectationFailed
 from perdure.expressions.evaluation import holds
 from perdure.skills.foreign import TaskStep
 from perdure.tasks import TaskResult
+from perdure.tolerance import taken_back
 
 
 async def concluded(
@@ -34,7 +35,7 @@ async def concluded(
     """
     step = call.step
     if isinstance(step, TaskStep) and output is not None:
-        output = TaskResult.model_validate(output).output
+        output = taken_back(TaskResult, output).output
     known = {**names, "output": output}
     if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
         raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import StepCall, longest_attempt
-from perdure.agent.steps.once import Attempt
 from perdure.errors import StoreRefused, StoreUnavailable
 from perdure.limits import MINUTE, CallLimit, LimitReached
 from perdure.stores.redis.places import Places

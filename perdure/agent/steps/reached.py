@@ -17,6 +17,7 @@ from perdure.questions import (
     TakenAnswer,
 )
 from perdure.skills.header import is_empty
+from perdure.tolerance import taken_back
 
 QUESTION_LIMIT = 2_000
 """Characters of a question: it is in the history several times, and in what the UI shows."""
@@ -50,7 +51,7 @@ def so_far_of(call: StepCall | ForeignCall) -> Reached:
     """Return how far the step came before it asked, with what the answer changes."""
     if call.resumed is None:
         return Reached()
-    so_far, answer = Reached.model_validate(call.resumed.resume), call.resumed.answer
+    so_far, answer = taken_back(Reached, call.resumed.resume), call.resumed.answer
     match so_far.asked:
         case QuestionKind.APPROVAL if so_far.ruling is not None:
             return so_far.changed(permitted=answer if answer.value == Approval.YES else None)

@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.attempts import Attempt, Happened
 from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.calls import Asks, Compensation, Ended, StepCall
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, failed_after, runs
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.limiting import Limiter
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner
+from perdure.agent.steps.once import OnceRunner
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.secrecy import SecretGate, secrets_for
 from perdure.agent.steps.threads import counted

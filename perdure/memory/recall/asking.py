@@ -21,7 +21,7 @@ from perdure.memory.recall.sources import Sought, Sources, Wanted
 from perdure.memory.recall.turns import Asked, named, without_names
 from perdure.models.embedding import Vector
 from perdure.models.errors import ModelRefused
-from perdure.stores.weaviate.schema import Kind
+from perdure.stores.weaviate.mapping import Kind
 from perdure.strategies import Strategy
 from perdure.together import together
 from perdure.words import stems

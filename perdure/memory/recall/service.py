@@ -48,7 +48,7 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
-from perdure.stores.weaviate.schema import KINDS
+from perdure.stores.weaviate.mapping import KINDS
 from perdure.stores.weaviate.store import LongTerm
 from perdure.strategies import Strategy
 from perdure.together import together

@@ -18,7 +18,7 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
-from perdure.stores.weaviate.schema import Kind
+from perdure.stores.weaviate.mapping import Kind
 from perdure.stores.weaviate.store import LongTerm
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, ValidationError
 from perdure.changes import Actor
 from perdure.model import Instant, OpenEnum, Passed, Stored
 from perdure.policies.ruling import Ruling
+from perdure.tolerance import read_back
 
 
 class AuditKind(OpenEnum):
@@ -80,6 +81,6 @@ def encode(line: AuditLine) -> bytes:
 def decode(raw: bytes) -> AuditLine | None:
     """Return the content of a line; None if this build does not understand it."""
     try:
-        return AuditLine.model_validate_json(raw)
+        return read_back(AuditLine, raw)
     except ValidationError:
         return None

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from perdure.erasures import Erasure, highest, require_none_since
 from perdure.losses import Store
 from perdure.stores import disk
+from perdure.tolerance import read_back
 
 _FILE = "erasures.jsonl"
 
@@ -62,5 +63,5 @@ class ErasureLog:
                 continue
             # A line that a crash left half written was never acknowledged.
             with suppress(ValidationError):
-                found.append(Erasure.model_validate_json(line))
+                found.append(read_back(Erasure, line))
         return highest(found)

@@ -13,6 +13,7 @@ from perdure.jobs import Batch, BatchItem, UnusableItem
 from perdure.memberships import Membership
 from perdure.model import Instant, Stored, TenantId
 from perdure.names import DEFAULT_POLICY
+from perdure.tolerance import Tolerant, tolerant
 
 
 class Accepted(Stored):
@@ -107,6 +108,7 @@ Line = Annotated[
 """Anything that the journal says."""
 
 _line: TypeAdapter[Line] = TypeAdapter(Line)
+_lines: Tolerant[Line] = tolerant(Line)
 
 
 def encode(lines: Iterable[Line]) -> bytes:
@@ -117,7 +119,7 @@ def encode(lines: Iterable[Line]) -> bytes:
 def decode(raw: bytes) -> Line | None:
     """Return the content of a line; None for one that a newer build or a crash has left."""
     try:
-        return _line.validate_json(raw)
+        return _lines.read(raw)
     except ValidationError:
         return None
 

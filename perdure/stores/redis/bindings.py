@@ -12,6 +12,7 @@ from perdure.bindings import TaskBinding
 from perdure.errors import ClaimLost
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
+from perdure.tolerance import read_back
 
 # Answers what else the task is bound to, if it is. Without a binding, there is nothing to bind.
 BIND = """
@@ -165,7 +166,7 @@ class TaskBindings:
         found, bound, compensated = await self._open(
             [binding, keys.index(tenant), keys.epoch(tenant)], holder, instead_of, self._ttl, known(epoch)
         )
-        known_binding = TaskBinding.model_validate_json(bound) if bound else None
+        known_binding = read_back(TaskBinding, bound) if bound else None
         return OpenedTask(holder=found, binding=known_binding, compensated=bool(compensated))
 
     async def known(self, tenant: str, task_id: str) -> OpenedTask | None:
@@ -178,7 +179,7 @@ class TaskBindings:
         holder, bound, compensated = await ask(self._redis, "HMGET", place, "holder", "binding", "compensated")
         if not (holder or bound or compensated):
             return None
-        binding = TaskBinding.model_validate_json(bound) if bound else None
+        binding = read_back(TaskBinding, bound) if bound else None
         return OpenedTask(holder=holder or "", binding=binding, compensated=bool(compensated))
 
     async def begin(
@@ -214,7 +215,7 @@ class TaskBindings:
         if refused == "held":
             raise ClaimLost(f"another workflow runs the task now: {by}")
         if refused:
-            raise binding.refused(task_id, TaskBinding.model_validate_json(by))
+            raise binding.refused(task_id, read_back(TaskBinding, by))
 
     async def compensate(self, tenant: str, task_id: str, *, epoch: int | None = None) -> None:
         """Note that a task's effects are undone from now on: nothing is claimed for its steps any more.

@@ -36,6 +36,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import BIND
 from perdure.stores.redis.clocks import BOOT_CLOCK, left, noted
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
+from perdure.tolerance import read_back
 
 _FORMAT = 1
 """The version of a claim's stored form."""
@@ -308,7 +309,7 @@ async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Cla
     if holding == "compensated":
         raise was_compensated(effect.task_id)
     if holding == "bound" and effect.binding is not None:
-        raise effect.binding.refused(effect.task_id, TaskBinding.model_validate_json(result))
+        raise effect.binding.refused(effect.task_id, read_back(TaskBinding, result))
     return Claim(
         holding=ClaimState(holding),
         owner=str(owner or ""),

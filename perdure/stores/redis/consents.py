@@ -9,6 +9,7 @@ from perdure.entries import Purpose
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.leases import Lease
+from perdure.tolerance import read_back
 
 
 class RedisConsents:
@@ -24,7 +25,7 @@ class RedisConsents:
     async def of(self, tenant: str) -> dict[Purpose, Consent]:
         """Return the latest statement about each purpose."""
         lines: list[str] = await ask(self._redis, "HVALS", keys.consents(tenant))
-        return latest(map(Consent.model_validate_json, lines))
+        return latest(read_back(Consent, line) for line in lines)
 
     async def write(self, tenant: str, consents: Iterable[Consent], lease: Lease) -> None:
         """Replace the statements about these purposes, while the tenant's lease is held."""

@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 from perdure.changes import Deletion
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.tolerance import read_back
 
 
 class Deletions:
@@ -20,12 +21,12 @@ class Deletions:
         if not ids:
             return {}
         lines: list[str | None] = await ask(self._redis, "HMGET", keys.deletions(tenant), *ids)
-        return {line.id: line for line in (Deletion.model_validate_json(text) for text in lines if text)}
+        return {line.id: line for line in (read_back(Deletion, text) for text in lines if text)}
 
     async def all(self, tenant: str) -> list[Deletion]:
         """Return the whole log of a tenant, oldest first."""
         lines: list[str] = await ask(self._redis, "HVALS", keys.deletions(tenant))
-        return sorted(map(Deletion.model_validate_json, lines), key=lambda line: (line.at, line.id))
+        return sorted((read_back(Deletion, line) for line in lines), key=lambda line: (line.at, line.id))
 
     async def write(self, tenant: str, deletions: Sequence[Deletion]) -> None:
         """Add lines, or replace those on the same ids."""

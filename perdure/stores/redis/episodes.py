@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 from perdure.episodes import EPISODES_KEPT, Episode, due_at
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
+from perdure.tolerance import read_back
 
 LIFETIME = timedelta(hours=24)
 """How long a session's episodes are read after its last one."""
@@ -129,7 +130,7 @@ class Episodes:
         """
         content, _, _ = keys.episodes(tenant, session)
         line = await ask(self._redis, "HGET", content, identifier)
-        return Episode.model_validate_json(line) if line else None
+        return read_back(Episode, line) if line else None
 
     async def told(self, tenant: str, session: str, *, recent: int = 0, important: int = 0) -> list[Episode]:
         """Return the newest episodes, newest first, and then the most important of the others.
@@ -146,7 +147,7 @@ class Episodes:
         """
         asked = self._told([*keys.episodes(tenant, session)], _milliseconds(KEPT_BEYOND), recent, important)
         lines = cast("list[str | None]", await asked)
-        return [Episode.model_validate_json(line) for line in lines if line]
+        return [read_back(Episode, line) for line in lines if line]
 
 
 def _milliseconds(time: timedelta) -> int:

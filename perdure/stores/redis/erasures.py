@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 from perdure.erasures import Erasure, require_none_since
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
+from perdure.tolerance import read_back
 
 _RAISE = """
 if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then
@@ -30,12 +31,12 @@ class RedisErasures:
     async def all(self) -> dict[str, Erasure]:
         """Return the latest erasure of each user."""
         found: dict[str, str] = await ask(self._redis, "HGETALL", keys.ERASURES)
-        return {tenant: Erasure.model_validate_json(line) for tenant, line in found.items()}
+        return {tenant: read_back(Erasure, line) for tenant, line in found.items()}
 
     async def of(self, tenant: str) -> Erasure | None:
         """Return a user's latest erasure."""
         line = await ask(self._redis, "HGET", keys.ERASURES, tenant)
-        return Erasure.model_validate_json(line) if line else None
+        return read_back(Erasure, line) if line else None
 
     async def require_none_since(self, tenant: str, asked_at: datetime) -> None:
         """Check that a user was not erased after something was asked.

@@ -8,6 +8,7 @@ from perdure.errors import InvalidTask
 from perdure.feedback import MOST_LATE, LateFeedback, ordered
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
+from perdure.tolerance import read_back
 
 _ADD = (
     UNERASED
@@ -67,5 +68,5 @@ class RedisFeedback:
     async def of(self, tenant: str, task_id: str, run: str) -> list[LateFeedback]:
         """Return what was said of one run of a task since it ended, oldest first."""
         found: list[str] = await ask(self._redis, "HVALS", keys.judged(tenant, task_id))
-        every = map(LateFeedback.model_validate_json, found)
+        every = (read_back(LateFeedback, line) for line in found)
         return ordered(one for one in every if one.run == run)

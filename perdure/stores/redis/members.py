@@ -8,6 +8,7 @@ from perdure.memberships import Membership
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.leases import Lease
+from perdure.tolerance import read_back
 
 
 class RedisMembers:
@@ -23,12 +24,12 @@ class RedisMembers:
     async def one(self, owner: str, member: str) -> Membership | None:
         """Return the latest statement about one user, in the same time whether or not there is such an owner."""
         found = await ask(self._redis, "HGET", keys.members(owner), member)
-        return Membership.model_validate_json(found) if found else None
+        return read_back(Membership, found) if found else None
 
     async def all(self, owner: str) -> dict[str, Membership]:
         """Return the latest statement about each user, by the user's tenant."""
         found: dict[str, str] = await ask(self._redis, "HGETALL", keys.members(owner))
-        return {member: Membership.model_validate_json(line) for member, line in found.items()}
+        return {member: read_back(Membership, line) for member, line in found.items()}
 
     async def write(self, owner: str, memberships: Iterable[Membership], lease: Lease) -> None:
         """Replace the statements about these users, while the owner's lease is held."""

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 from perdure.episodes import IDLE, Episode
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, Script, ask
+from perdure.tolerance import read_back
 
 _AWAY = 2 * IDLE
 """How long a tenant that is looked at stays out of the list; longer than until a session that is written meanwhile is
@@ -135,7 +136,7 @@ class Promotions:
         content, _, _ = keys.episodes(tenant, session)
         places = [*keys.promotion(tenant, session), content, keys.index(tenant)]
         ids, lines = await self._take(places, limit)
-        return TakenSession(tuple(ids), tuple(Episode.model_validate_json(line) for line in lines if line))
+        return TakenSession(tuple(ids), tuple(read_back(Episode, line) for line in lines if line))
 
     async def promoted(self, tenant: str, session: str, ids: Sequence[str] = ()) -> None:
         """Record that episodes are promoted: they wait no longer. A session in which none waits leaves the list.

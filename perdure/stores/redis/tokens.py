@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from perdure.chats import BEGINNING, ReplyPiece, ReplyPlace
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
+from perdure.tolerance import read_back
 
 MOST_PIECES = 2_000
 """Pieces of one reply that are kept, a choice: at twenty a second, those of 100 s. Who reads along has them all."""
@@ -72,7 +73,7 @@ class TokenStreams:
         for identifier, fields in _entries(found, key):
             after = identifier
             try:
-                pieces.append(ReplyPiece.model_validate_json(fields.get("piece", "")))
+                pieces.append(read_back(ReplyPiece, fields.get("piece", "")))
             except ValidationError:
                 # Another build's, perhaps. The whole reply comes in any case.
                 continue

@@ -11,8 +11,7 @@ from weaviate.collections.classes.filters import _Filters  # pyright: ignore[rep
 
 from perdure.entries import Lane, Purpose, State
 from perdure.filters import Filters
-from perdure.stores.weaviate.mapping import EVERYWHERE, NEVER, micros
-from perdure.stores.weaviate.schema import Kind
+from perdure.stores.weaviate.mapping import EVERYWHERE, NEVER, Kind, micros
 
 Condition: TypeAlias = _Filters
 

@@ -24,11 +24,12 @@ from weaviate.exceptions import (
 
 from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable
 from perdure.stores.weaviate import schema
-from perdure.stores.weaviate.schema import KINDS, Embedding, Kind, collection_name
+from perdure.stores.weaviate.mapping import KINDS, Kind
+from perdure.stores.weaviate.schema import Embedding, collection_name
 
 STORE = "weaviate"
 _MISSING_TENANT = "tenant not found"
-_NO_FILES = "too many open files"
+NO_FILES = "too many open files"
 _HEADER = re.compile(r"[!-~]+")
 
 _UP_WITHIN = 2.0
@@ -202,7 +203,7 @@ async def answered_within(seconds: float) -> AsyncGenerator[None]:
     except WeaviateBaseError as error:
         if _MISSING_TENANT in str(error):
             raise MissingTenant from error
-        if _NO_FILES in str(error):
+        if NO_FILES in str(error):
             raise StoreUnavailable(STORE, "has too many open files: raise its limit, see docs/memory.md") from error
         if _is_refusal(error):
             fix = "correct PERDURE_WEAVIATE_API_KEY, or the key's rights"

@@ -12,6 +12,7 @@ from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.losses import Store
 from perdure.stores.weaviate.connection import Connection, answered_within
+from perdure.tolerance import read_back
 
 _NAMES = UUID("c0a7c1de-52b9-4a0e-93ce-5f5b0e6f5a7d")
 
@@ -36,7 +37,7 @@ class WeaviateErasures:
             if not await collection.exists():
                 return {}
             async for item in collection.iterator(return_properties=["line"]):
-                one = Erasure.model_validate_json(str(item.properties["line"]))
+                one = read_back(Erasure, str(item.properties["line"]))
                 found[one.tenant] = one
         return found
 
@@ -47,7 +48,7 @@ class WeaviateErasures:
             if not await collection.exists():
                 return None
             found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, tenant)])
-        return next((Erasure.model_validate_json(str(one.properties["line"])) for one in found.objects), None)
+        return next((read_back(Erasure, str(one.properties["line"])) for one in found.objects), None)
 
     async def add(self, erasure: Erasure) -> None:
         """Keep an erasure."""

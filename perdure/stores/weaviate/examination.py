@@ -9,7 +9,8 @@ from weaviate import WeaviateAsyncClient
 
 from perdure.stores.weaviate import schema
 from perdure.stores.weaviate.connection import answered_within, make_client
-from perdure.stores.weaviate.schema import KINDS, Embedding, collection_name
+from perdure.stores.weaviate.mapping import KINDS
+from perdure.stores.weaviate.schema import Embedding, collection_name
 
 _WITHIN = 10.0
 

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
+from grpc import StatusCode
+from grpc.aio import AioRpcError
 from weaviate.classes.aggregate import GroupByAggregate
 from weaviate.classes.query import MetadataQuery
 from weaviate.exceptions import WeaviateQueryError
@@ -15,15 +17,17 @@ from perdure.entries import Entry, Hit
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
-from perdure.stores.weaviate.connection import Connection, MissingTenant, answered_within
-from perdure.stores.weaviate.mapping import RETURNED, WORDS, entry_from
-from perdure.stores.weaviate.schema import Kind
+from perdure.stores.weaviate.connection import NO_FILES, Connection, MissingTenant, answered_within
+from perdure.stores.weaviate.mapping import RETURNED, WORDS, Kind, entry_from
 from perdure.together import together
 
 _MOST = 10_000
 """Weaviate's own bound on one answer."""
 _AT_ONCE = 16
 """Questions about single objects that wait at the same time."""
+
+_ANSWERS = {StatusCode.UNKNOWN, StatusCode.INTERNAL}
+"""The statuses of errors that are no matter of time, load or the connection."""
 
 _DISTANCE = MetadataQuery(distance=True)
 _SCORE = MetadataQuery(score=True)
@@ -34,6 +38,7 @@ class Row(NamedTuple):
 
     uuid: int
     """Weaviate's id, as a number: it is hashed in a tenth of the time."""
+    kind: Kind
     text: str
     document: str
     score: float
@@ -47,7 +52,7 @@ def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
     for uuid, row in {**words, **near}.items():
         hits.append(
             Hit(
-                partial(entry_from, row.text, row.document),
+                partial(entry_from, row.kind, row.text, row.document),
                 cosine=near[uuid].score if uuid in near else None,
                 bm25=words[uuid].score if uuid in words else None,
                 words=row.words,
@@ -80,7 +85,7 @@ class Queries:
                 )
         except MissingTenant:
             return []
-        return [entry_from(item.properties["text"], item.properties["document"]) for item in found.objects]
+        return [_entry(kind, item) for item in found.objects]
 
     async def stored(self, tenant: str, kind: Kind, uuids: Sequence[str]) -> list[Entry]:
         """Return what is stored under these ids of Weaviate's, whether or not any index has it.
@@ -93,11 +98,7 @@ class Queries:
             before = str(UUID(int=UUID(uuid).int - 1))
             async with few, answered_within(self._timeout):
                 found = await collection.query.fetch_objects(limit=1, after=before, return_properties=RETURNED)
-            return [
-                entry_from(item.properties["text"], item.properties["document"])
-                for item in found.objects
-                if str(item.uuid) == uuid
-            ]
+            return [_entry(kind, item) for item in found.objects if str(item.uuid) == uuid]
 
         try:
             return [entry for found in await together(*map(stored, uuids)) for entry in found]
@@ -112,7 +113,7 @@ class Queries:
     async def entries(self, tenant: str, kind: Kind, *, page: int) -> AsyncGenerator[list[Entry]]:
         """Yield everything that is stored, in the same way."""
         async for objects in self._pages(tenant, kind, page, RETURNED):
-            yield [entry_from(item.properties["text"], item.properties["document"]) for item in objects]
+            yield [_entry(kind, item) for item in objects]
 
     async def _pages(self, tenant: str, kind: Kind, page: int, properties: list[str]) -> AsyncGenerator[list[Any]]:
         collection, after = await self._connection.of(tenant, kind), None
@@ -157,7 +158,7 @@ class Queries:
             VectorIndexDamaged: Weaviate cannot search the tenant's vectors, although something is stored.
         """
         found = await self._near(tenant, kind, vector, condition, limit=limit, properties=_returned(kind))
-        return [_row(item, 1.0 - (item.metadata.distance or 0.0)) for item in found]
+        return [_row(kind, item, 1.0 - (item.metadata.distance or 0.0)) for item in found]
 
     async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
         """Return the entries that share the rarest words with a text of stems, best first."""
@@ -174,7 +175,7 @@ class Queries:
                 )
         except MissingTenant:
             return []
-        return [_row(item, item.metadata.score or 0.0) for item in found.objects]
+        return [_row(kind, item, item.metadata.score or 0.0) for item in found.objects]
 
     async def count(self, tenant: str, kind: Kind, condition: Condition | None = None) -> int:
         """Return how many entries meet a condition; without one, how many are stored."""
@@ -223,7 +224,7 @@ class Queries:
         except StoreUnavailable as error:
             # A tenant whose first write was cut off answers every search by vector with an error, whether or not
             # anything of that write was stored (measured on 1.35.2: "quantizer not initialized").
-            if not isinstance(error.__cause__, WeaviateQueryError):
+            if not _is_answer(error.__cause__):
                 raise
             if await self.count(tenant, kind) == 0:
                 return []
@@ -231,11 +232,26 @@ class Queries:
         return found.objects
 
 
+def _is_answer(error: BaseException | None) -> bool:
+    """Return whether Weaviate answered a query with an error of its own making.
+
+    What it answers for want of files, or because it stops or takes too long, says nothing about an index.
+    """
+    if not isinstance(error, WeaviateQueryError) or NO_FILES in str(error):
+        return False
+    cause = error.__cause__ or error.__context__
+    return not isinstance(cause, AioRpcError) or cause.code() in _ANSWERS
+
+
 def _returned(kind: Kind) -> list[str]:
     """Return the properties of a hit: only turns are ranked by their words."""
     return [*RETURNED, WORDS] if kind == "turn" else RETURNED
 
 
-def _row(item: Any, score: float) -> Row:
+def _entry(kind: Kind, item: Any) -> Entry:
+    return entry_from(kind, item.properties["text"], item.properties["document"])
+
+
+def _row(kind: Kind, item: Any, score: float) -> Row:
     found = item.properties
-    return Row(item.uuid.int, found["text"], found["document"], score, found.get(WORDS) or "")
+    return Row(item.uuid.int, kind, found["text"], found["document"], score, found.get(WORDS) or "")

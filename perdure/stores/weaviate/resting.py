@@ -15,7 +15,7 @@ from weaviate.classes.tenants import TenantActivityStatus
 
 from perdure.errors import StoreUnavailable
 from perdure.stores.weaviate.connection import Connection, MissingTenant, answered_within
-from perdure.stores.weaviate.schema import KINDS, Kind
+from perdure.stores.weaviate.mapping import KINDS, Kind
 
 _log = structlog.get_logger(__name__)
 

@@ -1,7 +1,5 @@
 """The collections, one a kind of entry: properties, what is recorded with them, how they are brought up to date."""
 
-from typing import Literal
-
 import weaviate.classes.config as wvc
 from pydantic import ValidationError
 from weaviate import WeaviateAsyncClient
@@ -11,11 +9,9 @@ from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import EmbeddingMismatch, SchemaMismatch
 from perdure.model import Stored
-from perdure.stores.weaviate.mapping import WORDS
+from perdure.stores.weaviate.mapping import WORDS, Kind
+from perdure.tolerance import read_back
 from perdure.words import ENGLISH
-
-Kind = Literal["record", "memory", "turn"]
-KINDS: tuple[Kind, ...] = ("record", "memory", "turn")
 
 
 class Embedding(Stored):
@@ -97,7 +93,7 @@ def check(name: str, description: str | None, embedding: Embedding) -> None:
         EmbeddingMismatch: It was made with another model, in another language, or not by Perdure.
     """
     try:
-        recorded = Embedding.model_validate_json(description or "")
+        recorded = read_back(Embedding, description or "")
     except ValidationError as error:
         raise EmbeddingMismatch(f"the collection {name} does not say which model made its vectors") from error
     if (recorded.name, recorded.dimension) != (embedding.name, embedding.dimension):

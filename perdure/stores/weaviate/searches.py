@@ -12,8 +12,8 @@ from perdure.entries import Entry, Hit, Lane, Memory, Record, State
 from perdure.filters import Filters
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
+from perdure.stores.weaviate.mapping import KINDS, Kind
 from perdure.stores.weaviate.queries import Queries, merged
-from perdure.stores.weaviate.schema import KINDS, Kind
 from perdure.together import together
 from perdure.words import stems
 

@@ -18,8 +18,8 @@ from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.identity import object_uuid
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant, answered_within
-from perdure.stores.weaviate.mapping import properties_of
-from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
+from perdure.stores.weaviate.mapping import KINDS, Kind, properties_of
+from perdure.stores.weaviate.schema import Embedding
 
 _OBJECTS_A_WRITE = 200
 

@@ -22,6 +22,7 @@ from perdure.settings import Addresses
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.episodes import Episodes
@@ -162,3 +163,20 @@ async def test_what_was_written_is_checked_once_weaviate_is_back(
         assert await until(lambda: stores.checks.claim(datetime.now(UTC)), bool) == tenant
         assert await stores.checks.pending(datetime.now(UTC)) == 1
         task.cancel()
+
+
+async def test_what_was_written_is_checked_where_no_worker_saw_weaviate_restart(
+    servers: Servers, tmp_path: Path, tenant: str
+) -> None:
+    redis = connect(servers.redis_url)
+
+    async def due_in() -> float:
+        return await redis.zscore(keys.CHECKS, tenant) - datetime.now(UTC).timestamp()
+
+    async with open_stores(servers, tmp_path) as stores:
+        await stores.repair.add(tenant)
+        assert await due_in() > 60, "the control: it is not due for minutes"
+        task = asyncio.create_task(keep_watching(stores.longterm, stores.checks, stores.whole))
+        await until(due_in, lambda seconds: seconds <= 0)
+        task.cancel()
+    await redis.aclose()

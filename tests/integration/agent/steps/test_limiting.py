@@ -10,9 +10,9 @@ import pytest
 from redis.asyncio import Redis
 
 from perdure import CallLimit, StoreRefused, Tool, tool
+from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import MARGIN, Acting, StepCall
 from perdure.agent.steps.limiting import Limiter
-from perdure.agent.steps.once import Attempt
 from perdure.errors import StoreUnavailable
 from perdure.limits import LimitReached
 from perdure.skills.steps import ToolStep

@@ -17,7 +17,7 @@ from perdure.stores.journal.lines import accepted
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
-from perdure.stores.weaviate.schema import KINDS
+from perdure.stores.weaviate.mapping import KINDS
 from perdure.strategies import ProfileName, Strategy
 from tests.integration.conftest import Stores
 

@@ -14,8 +14,9 @@ from redis.asyncio import Redis
 
 from perdure import NotDone, Tool, ToolCall, tool
 from perdure.agent.steps import once
+from perdure.agent.steps.attempts import Attempt, Happened
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner
+from perdure.agent.steps.once import OnceRunner
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import Blocked, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.policies.decision import PolicyDecision

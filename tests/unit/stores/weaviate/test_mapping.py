@@ -15,6 +15,7 @@ from perdure.stores.weaviate.mapping import NEVER, entry_from, micros, propertie
 # To the minute, as offsets are in JSON: what has passed through it has no other.
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 MOMENTS = st.datetimes(timezones=ZONES)
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=80)
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,9}", fullmatch=True)
 LABELS = NAMES.map(lambda name: f"{name} 東")
@@ -90,8 +91,34 @@ TURNS = st.builds(
 
 @given(MEMORIES | records() | TURNS)
 def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
+    assert stored(entry) == entry
+
+
+def stored(entry: Entry) -> Entry:
     properties = properties_of(entry)
-    assert entry_from(str(properties["text"]), str(properties["document"])) == entry
+    return entry_from(entry.kind, str(properties["text"]), str(properties["document"]))
+
+
+KIND_OF_A_RECORD: list[dict[str, Any]] = [
+    {"relations": (Relation(kind="record", to="k8s"),)},
+    {"metadata_json": {"kind": "record"}},
+    {"payload": {"kind": "record"}},
+]
+
+
+@pytest.mark.parametrize("of", KIND_OF_A_RECORD, ids=["relation", "metadata", "field of a newer build"])
+def test_what_stands_in_a_memory_is_not_taken_for_its_kind(of: dict[str, Any]) -> None:
+    fields = {"id": "mem_1", "text": "Deploys are on Kim's list", "memory_type": "fact", "source": "explicit"}
+    memory = Memory.model_validate({**fields, "first_seen": NOW, "last_seen": NOW, **of})
+    assert stored(memory) == memory
+
+
+def test_a_memory_with_more_labels_than_this_build_gives_is_read() -> None:
+    fields = {"id": "mem_1", "memory_type": "fact", "source": "explicit", "tags": [f"t{n}" for n in range(21)]}
+    document = json.dumps({"kind": "memory", "first_seen": f"{NOW}", "last_seen": f"{NOW}", **fields})
+    found = entry_from("memory", "Deploys on Fridays", document)
+    assert isinstance(found, Memory)
+    assert len(found.tags) == 21
 
 
 @given(records())
