@@ -1,5 +1,6 @@
 """A task's steps as activities: one for each tool, under the tool's own name, and one for each kind without a tool."""
 
+import time
 import unicodedata
 import uuid
 from collections import Counter
@@ -75,7 +76,9 @@ class StepActivities:
         """
         if call.step.tool not in self._toolbox:
             raise WorkerUnavailable(f"this worker has no tool {call.step.tool!r}")
-        return await self._step(call)
+        began = time.monotonic()
+        outcome = await self._step(call)
+        return outcome.changed(seconds=time.monotonic() - began) if isinstance(outcome, Ended) else outcome
 
     @activity.defn(name=Activity.REMEMBER_STEP)
     async def remember_step(self, call: RememberCall) -> Ended:

@@ -1,7 +1,6 @@
 """Quick steps: how many run as local activities before Temporal has its turn. Pure."""
 
 from perdure.agent.steps.calls import QUICK_SECONDS
-from perdure.model import Instant
 
 AT_MOST = 20
 """Quick steps in one workflow task: all of them run again where the worker is killed before it ends."""
@@ -16,24 +15,27 @@ class QuickSteps:
 
     When that one ended, a workflow task ended too, with everything before it. So the step after 20 quick ones runs as
     an ordinary one: a timer would cost the same, and do nothing.
+
+    Their time is what their outcomes say: a replay finds another ``workflow.now()`` after a local activity than the run
+    that it repeats, where that one's workflow task ended meanwhile (seen), and would go another way.
     """
 
     def __init__(self) -> None:
         self._count = self._bytes = 0
-        self._since: Instant | None = None
+        self._seconds = 0.0
 
-    def begin(self, now: Instant) -> bool:
-        """Return whether a step that is to begin now may be a quick one, and count it."""
-        since = self._since or now
-        if self._count >= AT_MOST or self._bytes >= BYTES or (now - since).total_seconds() >= QUICK_SECONDS:
+    def begin(self) -> bool:
+        """Return whether a step that is to begin may be a quick one, and count it."""
+        if self._count >= AT_MOST or self._bytes >= BYTES or self._seconds >= QUICK_SECONDS:
             return False
-        self._count, self._since = self._count + 1, since
+        self._count += 1
         return True
 
-    def ended(self, size: int) -> None:
-        """Count the bytes of an outcome."""
+    def ended(self, size: int, seconds: float) -> None:
+        """Count the bytes of an outcome, and how long the step took."""
         self._bytes += size
+        self._seconds += seconds
 
     def reset(self) -> None:
         """Restart the count, as an ordinary step has ended."""
-        self._count, self._bytes, self._since = 0, 0, None
+        self._count, self._bytes, self._seconds = 0, 0, 0.0

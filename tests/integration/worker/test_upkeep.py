@@ -23,7 +23,7 @@ from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import connect
+from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.erasures import RedisErasures
@@ -171,7 +171,8 @@ async def test_what_was_written_is_checked_where_no_worker_saw_weaviate_restart(
     redis = connect(servers.redis_url)
 
     async def due_in() -> float:
-        return await redis.zscore(keys.CHECKS, tenant) - datetime.now(UTC).timestamp()
+        due: str = await ask(redis, "ZSCORE", keys.CHECKS, tenant)
+        return float(due) - datetime.now(UTC).timestamp()
 
     async with open_stores(servers, tmp_path) as stores:
         await stores.repair.add(tenant)

@@ -1,31 +1,28 @@
-from datetime import UTC, datetime, timedelta
-
 from perdure.agent.quick_steps import AT_MOST, BYTES, QuickSteps
 from perdure.agent.steps.calls import QUICK_SECONDS
-
-NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def test_so_many_begin_before_another_step_has_ended() -> None:
     steps = QuickSteps()
-    assert [steps.begin(NOW) for _ in range(AT_MOST + 2)] == [*[True] * AT_MOST, False, False]
+    assert [steps.begin() for _ in range(AT_MOST + 2)] == [*[True] * AT_MOST, False, False]
     steps.reset()
-    assert steps.begin(NOW)
+    assert steps.begin()
 
 
 def test_none_begins_after_so_long() -> None:
     steps = QuickSteps()
-    assert steps.begin(NOW)
-    assert steps.begin(NOW + timedelta(seconds=QUICK_SECONDS - 0.01))
-    assert not steps.begin(NOW + timedelta(seconds=QUICK_SECONDS))
+    steps.ended(0, QUICK_SECONDS / 2)
+    assert steps.begin()
+    steps.ended(0, QUICK_SECONDS / 2)
+    assert not steps.begin()
     steps.reset()
-    assert steps.begin(NOW + timedelta(seconds=QUICK_SECONDS))
+    assert steps.begin()
 
 
 def test_none_begins_after_so_many_bytes() -> None:
     steps = QuickSteps()
-    assert steps.begin(NOW)
-    steps.ended(BYTES)
-    assert not steps.begin(NOW)
+    assert steps.begin()
+    steps.ended(BYTES, 0.0)
+    assert not steps.begin()
     steps.reset()
-    assert steps.begin(NOW)
+    assert steps.begin()
