@@ -177,7 +177,7 @@ class PlanRunner:
         try:
             if attached := self._foreign.attached(action.branch):
                 return attached
-            if action.is_quick and self._quick.begin():
+            if action.is_quick and self._quick.begin(action.branch):
                 try:
                     return await self._execute_quickly(action)
                 except FailureError as error:
@@ -196,7 +196,7 @@ class PlanRunner:
         )
         # Its input is not in the history.
         size = len(outcome.model_dump_json())
-        self._quick.ended(size, outcome.seconds if isinstance(outcome, Ended) else 0.0)
+        self._quick.ended(action.branch, size, outcome.seconds if isinstance(outcome, Ended) else 0.0)
         self._history.grow(size=size)
         return outcome
 

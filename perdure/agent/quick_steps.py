@@ -1,13 +1,15 @@
 """Quick steps: how many run as local activities before Temporal has its turn. Pure."""
 
+from collections import Counter
+
 from perdure.agent.steps.calls import QUICK_SECONDS
 
 AT_MOST = 20
 """Quick steps in one workflow task: all of them run again where the worker is killed before it ends."""
 
 BYTES = 500_000
-"""Bytes of outcomes after which no further quick step begins in one workflow task: they are sent together, in a message
-that gRPC takes up to 4 MB of. Temporal ends a workflow whose message is larger (seen)."""
+"""Bytes of a branch's outcomes after which its steps are no quick ones any more in one workflow task: all are sent
+together, in a message that gRPC takes up to 4 MB of. Temporal ends a workflow whose message is larger (seen)."""
 
 
 class QuickSteps:
@@ -16,26 +18,31 @@ class QuickSteps:
     When that one ended, a workflow task ended too, with everything before it. So the step after 20 quick ones runs as
     an ordinary one: a timer would cost the same, and do nothing.
 
-    Their time is what their outcomes say: a replay finds another ``workflow.now()`` after a local activity than the run
-    that it repeats, where that one's workflow task ended meanwhile (seen), and would go another way.
+    Their time is what their outcomes say, and it counts in their own branch, as their bytes do. A replay may hand over
+    in one activation what the run that it repeats got in several, at other times (seen): what branches know of one
+    another, and ``workflow.now()``, differ there. In what order they begin does not.
     """
 
     def __init__(self) -> None:
-        self._count = self._bytes = 0
-        self._seconds = 0.0
+        self._count = 0
+        self._bytes: Counter[str] = Counter()
+        self._seconds: dict[str, float] = {}
 
-    def begin(self) -> bool:
-        """Return whether a step that is to begin may be a quick one, and count it."""
-        if self._count >= AT_MOST or self._bytes >= BYTES or self._seconds >= QUICK_SECONDS:
+    def begin(self, branch: str) -> bool:
+        """Return whether a step of a branch that is to begin may be a quick one, and count it."""
+        spent = self._bytes[branch] >= BYTES or self._seconds.get(branch, 0.0) >= QUICK_SECONDS
+        if self._count >= AT_MOST or spent:
             return False
         self._count += 1
         return True
 
-    def ended(self, size: int, seconds: float) -> None:
+    def ended(self, branch: str, size: int, seconds: float) -> None:
         """Count the bytes of an outcome, and how long the step took."""
-        self._bytes += size
-        self._seconds += seconds
+        self._bytes[branch] += size
+        self._seconds[branch] = self._seconds.get(branch, 0.0) + seconds
 
     def reset(self) -> None:
         """Restart the count, as an ordinary step has ended."""
-        self._count, self._bytes, self._seconds = 0, 0, 0.0
+        self._count = 0
+        self._bytes.clear()
+        self._seconds.clear()
