@@ -26,7 +26,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCStatusCode
 
-from perdure import errors
+from perdure import errors, limits
 from perdure.errors import (
     InvalidInput,
     NamespaceUnusable,
@@ -37,6 +37,7 @@ from perdure.errors import (
     WorkflowCancelled,
     WorkflowFailed,
 )
+from perdure.models import errors as model_errors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,6 +53,14 @@ FROM_TEMPORAL = (
     RuntimeError,
 )
 """The exceptions of Temporal's client."""
+
+_KINDS: dict[str, type[PerdureError]] = {
+    kind.__name__: kind
+    for room in (errors, limits, model_errors)
+    for kind in vars(room).values()
+    if isinstance(kind, type) and issubclass(kind, PerdureError)
+}
+"""Every kind of error, by the type that a failure has of it."""
 
 _NOT_CONNECTED = "Failed client connect"
 """What its RuntimeError begins with when it cannot connect (SDK 1.35)."""
@@ -177,8 +186,8 @@ def _of_failure(failure: BaseException) -> PerdureError:
         return WorkerUnavailable("no worker answered in time: is one running? (perdure worker)")
     if not isinstance(failure, ApplicationError):
         return WorkflowFailed(failure.message if isinstance(failure, FailureError) else str(failure))
-    kind = getattr(errors, failure.type or "", None)
-    if not (isinstance(kind, type) and issubclass(kind, PerdureError)):
+    kind = _KINDS.get(failure.type or "")
+    if kind is None:
         return WorkflowFailed(failure.message)
     carried = "".join(map(str, failure.details[2:3]))
     return kind.received(failure.message, json.loads(carried) if carried else {})

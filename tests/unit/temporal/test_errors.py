@@ -1,5 +1,7 @@
 """Temporal's errors as callers get them: Perdure's, with code, field and fix."""
 
+from collections.abc import Iterator
+
 import pytest
 from temporalio.client import RPCError, WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.exceptions import (
@@ -50,6 +52,11 @@ def failed(cause: FailureError) -> WorkflowFailureError:
     return WorkflowFailureError(cause=activity)
 
 
+def every_error(kind: type[PerdureError] = PerdureError) -> Iterator[type[PerdureError]]:
+    for one in kind.__subclasses__():
+        yield from (one, *every_error(one))
+
+
 def rpc(status: RPCStatusCode, message: str) -> RPCError:
     return RPCError(message, status, b"")
 
@@ -69,6 +76,12 @@ def test_an_error_arrives_as_it_was_raised(error: PerdureError) -> None:
         arrived = perdure_error(wrapped)
         assert type(arrived) is type(error)
         assert (str(arrived), arrived and arrived.carried()) == (str(error), error.carried())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in every_error() if kind.__module__.startswith("perdure.")])
+def test_every_kind_of_error_arrives_as_itself(kind: type[PerdureError]) -> None:
+    raised = kind.received(f"{kind.code} it", {})
+    assert type(perdure_error(failed(failure_of(raised)))) is kind
 
 
 @pytest.mark.parametrize(
