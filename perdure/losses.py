@@ -39,8 +39,8 @@ class Mark(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "Mark":
-        """Read what ``str`` wrote."""
-        begun, _, done = text.partition(" ")
+        """Read what ``str`` wrote; words that a later build adds are ignored."""
+        begun, done = text.split(" ")[:2]
         return cls(int(begun), int(done))
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from perdure.changes import Actor, Deletion
+from perdure.changes import latest as latest_deletions
 from perdure.consents import latest
 from perdure.entries import Entry
 from perdure.errors import TenantErased
@@ -165,14 +166,24 @@ class Reconciler:
         journaled: Mapping[str, Deletion],
     ) -> int:
         """Complete both copies of the deletion log; returns how many lines one of them lacked."""
-        missing = [line for identifier, line in deletions.items() if journaled.get(identifier) != line]
-        lost = [line for identifier, line in deletions.items() if known.get(identifier) != line]
-        if missing or lost:
-            async with self._leases.hold(tenant, epoch=epoch) as lease:
-                await lease.require(self._margin)
-                await self._journal.append(tenant, [Forgotten(deletion=line) for line in missing])
-                await lease.require(self._margin)
-                await self._deletions.write(tenant, lost)
+        differ = {
+            identifier
+            for identifier, line in deletions.items()
+            if not journaled.get(identifier) == line == known.get(identifier)
+        }
+        if not differ:
+            return 0
+        async with self._leases.hold(tenant, epoch=epoch) as lease:
+            # Another writer may have forgotten, or undone it, since both were read.
+            lines, known = await together(self._journal.read(tenant), self._deletions.of(tenant, sorted(differ)))
+            journaled = (await asyncio.to_thread(fold, lines)).deletions
+            last = latest_deletions(deletions, (*journaled.values(), *known.values()))
+            missing = [last[identifier] for identifier in differ if journaled.get(identifier) != last[identifier]]
+            lost = [last[identifier] for identifier in differ if known.get(identifier) != last[identifier]]
+            await lease.require(self._margin)
+            await self._journal.append(tenant, [Forgotten(deletion=line) for line in missing])
+            await lease.require(self._margin)
+            await self._deletions.write(tenant, lost)
         return len({line.id for line in (*missing, *lost)})
 
     async def _apply(

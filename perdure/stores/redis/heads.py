@@ -49,7 +49,7 @@ class AuditHeads:
         found: dict[str, str] = await ask(self._redis, "HGETALL", self._key)
         known: list[KnownHead] = []
         for file, text in found.items():
-            line, mac, news = text.split(" ")
+            line, mac, news = text.split(" ")[:3]
             known.append(KnownHead(AuditHead(file=file, line=int(line), mac=mac), news == "1"))
         return known
 

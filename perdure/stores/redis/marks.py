@@ -19,10 +19,10 @@ _REBUILDING = "rebuilding"
 # Answers 0 where what the process wrote last is no longer there.
 _MARK = """
 local known = redis.call('HGET', KEYS[1], ARGV[1])
-local done = known and tonumber(string.match(known, ' (%d+)$')) or 0
+local done = known and tonumber(string.match(known, '^%d+ (%d+)')) or 0
 if redis.call('HEXISTS', KEYS[1], ARGV[4]) == 0 or done < tonumber(ARGV[3]) then return 0 end
 -- A command that was late must not undo what a later one has written.
-if done < tonumber(string.match(ARGV[2], ' (%d+)$')) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+if done < tonumber(string.match(ARGV[2], '^%d+ (%d+)')) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 return 1
 """
 

@@ -19,6 +19,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.disk import LOCK
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -120,6 +121,36 @@ async def test_redis_is_emptied(own: Stores, tenant: str) -> None:
     again = read_batch(tenant=tenant, key="job-5", items=[passing("purged", "o1"), passing("forgotten", "o2")])
     assert {item.decision for item in (await own.writer.plan(again, at=LATER)).items} == {Decision.REJECT}
     assert not await refused(own, tenant)
+
+
+@pytest.mark.parametrize("undone", [True, False], ids=["undone", "control"])
+async def test_forgetting_is_undone_between_reading_and_writing(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, undone: bool
+) -> None:
+    await fill(stores, tenant)
+    (forgotten,) = [line for line in await stores.deletions.all(tenant) if not line.purged]
+    everything, every, at = stores.longterm.everything, stores.deletions.all, LATER.replace(day=14)
+
+    async def lost(asked: str) -> list[Deletion]:
+        monkeypatch.setattr(stores.deletions, "all", every)
+        return []
+
+    async def read_before(asked: str) -> dict[str, Entry]:
+        found = await everything(asked)
+        if undone:
+            await stores.forgetter.restore(tenant, run="run-2", at=at, by=BY)
+        else:
+            await ask(stores.redis, "HDEL", keys.deletions(tenant), forgotten.id)
+        return found
+
+    monkeypatch.setattr(stores.deletions, "all", lost)
+    monkeypatch.setattr(stores.longterm, "everything", read_before)
+    await stores.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+
+    (line,) = (await stores.deletions.of(tenant, [forgotten.id])).values()
+    assert line.restored_at == (at if undone else None)
+    entry = (await stores.longterm.get(tenant, [forgotten.id]))[forgotten.id]
+    assert (entry.state is State.FORGOTTEN) is not undone
 
 
 @pytest.mark.slow
