@@ -96,7 +96,7 @@ class ErasingActivities:
 
     @activity.defn(name=Activity.END_RUNS)
     async def end_runs(self, call: EndRunsCall) -> int:
-        """Have the user's open workflows stop; returns how many there were."""
+        """Stop the user's open workflows; returns how many there were."""
         found = await self._runs(call.tenant, "AND ExecutionStatus = 'Running'")
         for workflow_id, run_id in found:
             handle = self.client.get_workflow_handle(workflow_id, run_id=run_id)

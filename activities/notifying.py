@@ -70,7 +70,7 @@ class Notifier:
     """None: the installation has none, and nothing is done."""
 
     async def asked(self, tenant: str, question: Question) -> None:
-        """Have a question of this activity's workflow delivered.
+        """Start the delivery of a question of this activity's workflow.
 
         Raises:
             StoreUnavailable: Temporal does not start it.
@@ -115,7 +115,7 @@ class NotifyingActivities:
 
     @activity.defn(name=Activity.NOTIFY)
     async def notify(self, call: NotifyCall) -> None:
-        """Have a question of this activity's workflow delivered.
+        """Start the delivery of a question of this activity's workflow.
 
         Raises:
             StoreUnavailable: Temporal does not start it.

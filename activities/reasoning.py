@@ -84,7 +84,7 @@ class ReasoningActivities:
 
     @activity.defn(name=Activity.REASON)
     async def reason(self, call: ReasonCall) -> Ended:
-        """Have the model take its next turn.
+        """Ask the model for its next turn.
 
         Raises:
             WorkerUnavailable: This worker lacks the model or a tool.
@@ -162,7 +162,7 @@ class ReasoningActivities:
     async def _replied(
         self, call: ReasonCall, model: LanguageModel, asked: Sequence[Message], tools: Sequence[ToolSpec]
     ) -> Replied:
-        """Have a model reply; in a conversation, whoever is there reads along."""
+        """Ask a model for a reply; in a conversation, whoever is there reads along."""
         message = call.conversation.message
         told = instructions(call.agent.instructions, converses=bool(message))
         if not message:

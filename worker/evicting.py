@@ -57,7 +57,7 @@ class Watched(WorkflowInstance):
         self._tasks = 0
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
-        """Have the workflow act."""
+        """Let the workflow act."""
         if any(job.query_workflow.query_id == _QUERY for job in act.jobs):
             # The first task after a replay may have been another worker's: the query came with its start. A workflow
             # that was replayed for a task of this worker's own is evicted as well where a query comes before its next

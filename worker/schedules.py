@@ -134,7 +134,7 @@ async def ensure_schedules(client: Client, settings: Settings) -> None:
 
 @translated
 async def start_reconciling(client: Client, settings: Settings) -> None:
-    """Have the stores reconciled now, unless that is under way.
+    """Start a reconciliation of the stores, unless one is under way.
 
     Raises:
         StoreUnavailable: Temporal does not answer.

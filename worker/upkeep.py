@@ -125,7 +125,7 @@ async def keep_compared(whole: Wholeness, key: TenantKey, reconcile: Callable[[]
 
 
 async def keep_watching(longterm: LongTerm, checks: Checks, whole: Wholeness) -> None:
-    """Have recent writes checked, and the stores compared, whenever Weaviate may have restarted; until cancelled.
+    """Hasten the checks of recent writes and of the stores whenever Weaviate may have restarted; until cancelled.
 
     What Weaviate confirmed just before it went away may be missing from its vector index. It may have restarted while
     no worker ran, or while this one was stopped: whenever nobody saw it up for as long as a start takes.

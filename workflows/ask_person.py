@@ -92,13 +92,13 @@ class AskPerson:
         return PersonAnswer(answered=False, value=self._default, at=workflow.now())
 
     async def _label(self, asked: PersonQuestion) -> str:
-        """Have the inbox and an erasure find it by its user; returns the user's tenant."""
+        """Make it findable by its user, for the inbox and an erasure; returns the user's tenant."""
         tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
         workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         return tenant
 
     async def _tell(self, labelling: asyncio.Task[str]) -> None:
-        """Have the webhook told."""
+        """Notify the webhook."""
         with suppress(ActivityError):  # It is tried until it succeeds, or nothing is asked any more.
             call = NotifyCall(tenant=await asyncio.shield(labelling), question=self._question)
             await options.change(NotifyingActivities.notify, call, "Have the webhook told")

@@ -18,7 +18,7 @@ class CheckTask:
 
     @workflow.run
     async def run(self, task: TaskRun | None = None) -> CheckedTask:
-        """Have a worker check it; returns what it would run, or fails as the task would."""
+        """Check it on a worker; returns what it would run, or fails as the task would."""
         user = required(task, "give an AgentTask").user_id
         # First, so that the user's erasure finds the run also where the task is refused.
         tenant = await options.change(ForgettingActivities.tenant_of, user, "Find the user's tenant")

@@ -15,6 +15,6 @@ class CreditMemories:
 
     @workflow.run
     async def run(self, call: CreditCall | None = None) -> int:
-        """Have a worker credit them; returns how many there were."""
+        """Credit them on a worker; returns how many there were."""
         call = required(call, "give a CreditCall")
         return await options.change(CreditingActivities.credit, call, "Count the task as a trial of what it recalled")

@@ -16,7 +16,7 @@ class JudgeTask:
 
     @workflow.run
     async def run(self, call: LateFeedbackCall | None = None) -> LateVerdict:
-        """Have a worker take it; returns how the task counts from now on."""
+        """Record it on a worker; returns how the task counts from now on."""
         call = required(call, "give a LateFeedbackCall")
         call = call.changed(at=workflow.info().workflow_start_time)
         found = await options.change(JudgingActivities.judge, call, "Take a person's word on a task that has ended")

@@ -14,7 +14,7 @@ class KeepClaims:
 
     @workflow.run
     async def run(self, call: KeepCall | None = None) -> Kept:
-        """Have a worker ask Redis until it answers."""
+        """Renew them on a worker, however long Redis is away."""
         call = required(call, "give a KeepCall").changed(patient=True)
         how = options.of_late_keeping()
         return await workflow.execute_activity(

@@ -29,7 +29,7 @@ class RecallMemory:
 
     @workflow.run
     async def run(self, request: RecallRequest | None = None) -> Reference:
-        """Have a worker recall."""
+        """Recall on a worker."""
         request = await _asked(request, "give a RecallRequest")
         return await workflow.execute_activity(
             Activity.RECALL_MEMORY, request, result_type=Reference, summary="recall", **options.of_request()
@@ -58,7 +58,7 @@ class UpdateMemory:
 
     @workflow.run
     async def run(self, request: UpdateRequest | None = None) -> Updated:
-        """Have a worker make the change, however long a store is away; what is returned has no content."""
+        """Make the change on a worker, however long a store is away; what is returned has no content."""
         request = await _asked(request, "give an UpdateRequest")
         request = request.changed(asked_at=workflow.info().workflow_start_time)
         updated = await workflow.execute_activity(

@@ -145,7 +145,7 @@ class RunningTask:
         self.steering.check_message(request, len(said.constraints) if said else 0)
 
     def hear(self, plan: Plan) -> None:
-        """Have a plan take up what somebody told the task, if it can at the moment."""
+        """Let a plan take up what somebody told the task, if it can at the moment."""
         if (unread := self.steering.unread) and (state := plan.heard(self.state, unread)) is not None:
             self.state = state
             self.steering.read()

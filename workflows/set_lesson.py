@@ -17,7 +17,7 @@ class SetLesson:
 
     @workflow.run
     async def run(self, request: LessonRequest | None = None) -> LessonSet:
-        """Have a worker do it, however long a store is away."""
+        """Set it on a worker, however long a store is away."""
         user = required(request, "give a LessonRequest").user_id
         if user is not None:
             # First, so that the user's erasure finds the run also where the request is refused, or still waits.

@@ -63,7 +63,7 @@ class Steerable:
 
     @workflow.update(name=FEEDBACK)
     async def feedback(self, request: TaskFeedback) -> Progress:
-        """Have a person's word on a step, or on the task, count in its evaluation."""
+        """Let a person's word on a step, or on the task, count in its evaluation."""
         self._running.steering.judge(identified(request), workflow.now())
         return self._shown()
 

@@ -128,7 +128,7 @@ class Chat:
         self._box = self._box.changed(waiting=(*self._box.waiting, message), handled=handled, active_at=at)
 
     def end(self, request: ChatEnding) -> None:
-        """Have it end once all that was said is answered."""
+        """End the conversation once all that was said is answered."""
         self._receive(request)
         self._box = self._box.changed(ended=True)
 

@@ -130,7 +130,7 @@ class Events:
         self._handled.pop(event.id, None)
 
     def wait(self, branch: str, name: str) -> None:
-        """Have a branch wait for an event, after those that already wait; a kept event is given at once."""
+        """Let a branch wait for an event, after those that already wait; a kept event is given at once."""
         if branch in self._waiting or branch in self._given:
             return  # It began to wait in an earlier run.
         place = next((place for place, one in enumerate(self._kept) if one.name == name), None)

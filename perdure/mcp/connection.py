@@ -131,7 +131,7 @@ class ServerConnection:
         return self._ready
 
     def _drop(self, ready: "asyncio.Future[Client] | None") -> None:
-        """Have the next call connect anew."""
+        """Make the next call connect anew."""
         if ready is not None and self._ready is ready:
             self._ready = None
             self._ended.set()

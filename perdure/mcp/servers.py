@@ -72,7 +72,7 @@ class McpServers:
         return self.tools
 
     async def require(self, tools: Iterable[Tool[..., Any]], attempt: int) -> bool:
-        """Have the servers of some tools answer before a task begins, and learn what arguments these take.
+        """Check that the servers of some tools answer before a task begins, and learn what arguments these take.
 
         Returns:
             Whether something was learned: what was checked before then has to be checked again.

@@ -173,7 +173,7 @@ class Door:
         await self._log.settle(tenant, operation, {}, refused)
 
     async def audited(self, tenant: str, ids: Mapping[str, Sequence[str]], *, operation: str, by: Actor) -> None:
-        """Have a settled operation audited, unless it was already.
+        """Audit a settled operation, unless it was audited already.
 
         Raises:
             StoreUnavailable: The audit cannot be written.

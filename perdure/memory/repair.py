@@ -57,7 +57,7 @@ class Repair:
         self._margin = 2 * client_timeout
 
     async def add(self, tenant: str) -> None:
-        """Have a tenant that is about to be written checked some minutes later."""
+        """Schedule a check of a tenant that is about to be written, some minutes later."""
         await self._checks.written(tenant, datetime.now(UTC))
 
     async def check_next(self, now: datetime) -> str | None:

@@ -45,7 +45,7 @@ async def promote(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask: the text has been read.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Have a lesson of one user count for everybody. Its text is shown first: it may name what others must not see."""
+    """Let a lesson of one user count for everybody. Its text is shown first: it may name what others must not see."""
     async with gateway(Settings()) as installation:
         lesson = _one(await installation.lessons(user, by=person(by)), identifier)
         told = text or headline_of(lesson.text)
@@ -65,7 +65,7 @@ async def withdraw(
     by: Annotated[str, typer.Option(help="Who withdraws it; your account's name if left out.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Have a lesson of the installation no longer count for everybody. The user's own stays."""
+    """Withdraw a lesson of the installation: it no longer counts for everybody. The user's own stays."""
     request = validated(LessonRequest, {"id": identifier}, "")
     await gateway(Settings()).set_lesson(request, by=person(by))
     if as_json:

@@ -26,7 +26,7 @@ By = Annotated[str, typer.Option(help="Who asks for it; your account's name if l
 
 
 async def pause(task: TaskArgument, *, because: Because = "", by: By = "", as_json: AsJson = False) -> None:
-    """Have a task pause: what is under way ends, and nothing new begins until 'resume'."""
+    """Pause a task: what is under way ends, and nothing new begins until 'resume'."""
     workflow_id = workflow_id_of(task)
     await gateway(Settings()).pause(workflow_id, _request(because), by=person(by))
     if as_json:
@@ -36,7 +36,7 @@ async def pause(task: TaskArgument, *, because: Because = "", by: By = "", as_js
 
 
 async def resume(task: TaskArgument, *, because: Because = "", by: By = "", as_json: AsJson = False) -> None:
-    """Have a paused task go on."""
+    """Let a paused task go on."""
     workflow_id = workflow_id_of(task)
     await gateway(Settings()).resume(workflow_id, _request(because), by=person(by))
     if as_json:

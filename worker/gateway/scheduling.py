@@ -37,7 +37,7 @@ class SchedulingCalls(Base):
 
     @call
     async def schedule(self, task: AgentTask, timing: Timing, *, by: Actor) -> TaskSchedule:
-        """Have a task started at each of many moments, or change when and what: its id is the schedule's.
+        """Start a task at each of many moments, or change when and what: its id is the schedule's.
 
         Each start is a task of its own: its id is that of the task with the moment behind it. Where the one before has
         not ended, a start is left out. A pause set in Temporal stays.

@@ -25,7 +25,7 @@ class SteeringCalls(TaskCalls):
 
     @call
     async def pause(self, workflow_id: str, request: PauseRequest, *, by: Actor) -> None:
-        """Have a task pause: what is under way ends, and nothing new begins until ``resume``.
+        """Pause a task: what is under way ends, and nothing new begins until ``resume``.
 
         Args:
             workflow_id: The task.
@@ -39,7 +39,7 @@ class SteeringCalls(TaskCalls):
 
     @call
     async def resume(self, workflow_id: str, request: PauseRequest, *, by: Actor) -> None:
-        """Have a paused task go on.
+        """Let a paused task go on.
 
         Args:
             workflow_id: The task.
@@ -113,7 +113,7 @@ class SteeringCalls(TaskCalls):
         return await self._judge(workflow_id, given, by)
 
     async def _judge(self, workflow_id: str, feedback: TaskFeedback, by: Actor) -> LateVerdict:
-        """Have a worker take what a person says of a task that has ended."""
+        """Record what a person says of a task that has ended."""
         given = validated(TaskFeedback, feedback.model_dump() | {"by": by.model_dump()}, "", InvalidTask)
         client = await self.client()
         found = await task_of(client, workflow_id)

@@ -188,7 +188,7 @@ class TerminalChat:
             await asyncio.sleep(_PERIOD)
 
     async def _ask_people(self) -> None:
-        """Have each question that comes up answered here, or said how it is answered elsewhere."""
+        """Ask here each question that comes up, or say how it is answered elsewhere."""
         await self._log()
         asking: asyncio.Future[None] | None = None
         asked = ""

@@ -110,7 +110,7 @@ class Audit:
         await self._commit(waiting)
 
     async def read(self, tenant: str, ids: Sequence[str], *, why: str, operation: str, by: Actor) -> bool:
-        """Have a read of memories written soon; returns False if that is impossible now.
+        """Queue a read of memories to be written soon; returns False if that is impossible now.
 
         The same operation is written once.
         """

@@ -76,7 +76,7 @@ class ValueFiles:
         return [path.name.removesuffix(_SUFFIX) for path in found if path.name.endswith(_SUFFIX)]
 
     async def touch(self, tenant: str, names: Collection[str]) -> None:
-        """Have the age of values count from now."""
+        """Count the age of values from now."""
 
         def touch() -> None:
             for name in names:

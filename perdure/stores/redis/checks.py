@@ -58,11 +58,11 @@ class Checks:
         self._hasten = Script(redis, _HASTEN)
 
     async def add(self, tenant: str, due: datetime) -> None:
-        """Have a tenant checked from this moment on, unless it is to be checked earlier."""
+        """Make a tenant due for a check at this moment, unless it is due earlier."""
         await ask(self._redis, "ZADD", keys.CHECKS, "LT", _score(due), tenant)
 
     async def written(self, tenant: str, at: datetime) -> None:
-        """Have a tenant checked that is written at this moment, once Weaviate has flushed it."""
+        """Make a tenant that is written at this moment due for a check once Weaviate has flushed it."""
         await self._written([keys.CHECKS, keys.WRITTEN], tenant, _score(at), _QUIET_SECONDS)
 
     async def claim(self, now: datetime) -> str | None:
@@ -75,7 +75,7 @@ class Checks:
         await self._done([keys.CHECKS, keys.WRITTEN], tenant, *scores)
 
     async def hasten(self, now: datetime) -> None:
-        """Have every tenant checked now that was written since its last check."""
+        """Make every tenant that was written since its last check due now."""
         await self._hasten([keys.CHECKS], _score(now))
 
     async def pending(self, now: datetime) -> int:

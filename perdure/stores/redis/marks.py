@@ -63,7 +63,7 @@ class RedisMarks:
         return datetime.fromisoformat(since) if since else None
 
     async def begin(self, journal: str) -> None:
-        """Have Redis belong to a journal, unless it belongs to one."""
+        """Bind Redis to a journal, unless it belongs to one."""
         await ask(self._redis, "HSETNX", keys.MARKS, _SINCE, datetime.now(UTC).isoformat())
         await ask(self._redis, "HSETNX", keys.MARKS, _ID, journal)
 
@@ -77,7 +77,7 @@ class RedisMarks:
         return await ask(self._redis, "HGET", keys.MARKS, _REBUILDING) or ""
 
     async def move(self, journal: str) -> None:
-        """Have Redis belong to another journal."""
+        """Bind Redis to another journal."""
         await ask(self._redis, "HSET", keys.MARKS, _ID, journal)
 
     async def write(self, writer: str, mark: Mark, *, at_least: int) -> None:

@@ -97,6 +97,8 @@ class Connection:
                         await schema.prepare(self._client, name, kind, self._embedding)
                     else:
                         await self._check(name)
+                if prepare:
+                    await schema.prepare_erasures(self._client, self.prefix)
             self._opened = True
 
     async def __aenter__(self) -> Self:
@@ -150,7 +152,7 @@ class Connection:
 
     async def _check(self, name: str) -> None:
         if not await self._client.collections.exists(name):
-            raise StoreUnavailable(STORE, f"has no collection {name} yet; a worker creates it when it starts")
+            raise StoreUnavailable(STORE, f"has no collection {name} yet; {schema.WHO_CREATES}")
         config = await self._client.collections.use(name).config.get(simple=True)
         schema.check(name, config.description, self._embedding)
 

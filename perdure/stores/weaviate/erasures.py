@@ -3,15 +3,14 @@
 from typing import Any, cast
 from uuid import UUID, uuid5
 
-import weaviate.classes.config as wvc
 from weaviate.classes.data import DataObject
 from weaviate.collections import CollectionAsync
-from weaviate.exceptions import WeaviateBaseError
 
 from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.losses import Store
 from perdure.stores.weaviate.connection import Connection, answered_within
+from perdure.stores.weaviate.schema import WHO_CREATES, erasures_name
 from perdure.tolerance import read_back
 
 _NAMES = UUID("c0a7c1de-52b9-4a0e-93ce-5f5b0e6f5a7d")
@@ -52,7 +51,11 @@ class WeaviateErasures:
 
     async def add(self, erasure: Erasure) -> None:
         """Keep an erasure."""
-        collection = await self._made()
+        collection = await self._collection()
+        async with answered_within(self._timeout):
+            # Weaviate may be set to make what a write lacks, in a form of its own.
+            if not await collection.exists():
+                raise StoreUnavailable(Store.WEAVIATE, f"has no collection {collection.name} yet; {WHO_CREATES}")
         known = await self.of(erasure.tenant)
         if known is not None and known.order >= erasure.order:
             return
@@ -64,22 +67,6 @@ class WeaviateErasures:
         if result.has_errors:
             raise StoreUnavailable(Store.WEAVIATE, "does not take its erasures")
 
-    async def _made(self) -> CollectionAsync[Any, Any]:
-        collection = await self._collection()
-        async with answered_within(self._timeout):
-            if not await collection.exists():
-                client = await self._connection.client()
-                line = wvc.Property(
-                    name="line", data_type=wvc.DataType.TEXT, index_filterable=False, index_searchable=False
-                )
-                try:
-                    await client.collections.create(collection.name, properties=[line])
-                except WeaviateBaseError:
-                    # Another process may have made it between the question and now.
-                    if not await collection.exists():
-                        raise
-        return collection
-
     async def _collection(self) -> CollectionAsync[Any, Any]:
         client = await self._connection.client()
-        return cast("CollectionAsync[Any, Any]", client.collections.use(f"{self._connection.prefix}Erasure"))
+        return cast("CollectionAsync[Any, Any]", client.collections.use(erasures_name(self._connection.prefix)))

@@ -56,7 +56,7 @@ class WeaviateMarks:
         return Told(journal, {writer: Mark.read(value) for writer, value in values.items()})
 
     async def begin(self, journal: str) -> None:
-        """Have Weaviate belong to a journal, unless it belongs to one."""
+        """Bind Weaviate to a journal, unless it belongs to one."""
         told = await self.told()
         if told.journal is None:
             await self._make()
@@ -82,7 +82,7 @@ class WeaviateMarks:
         return "".join(str(one.properties["value"]) for one in found.objects)
 
     async def move(self, journal: str) -> None:
-        """Have Weaviate belong to another journal."""
+        """Bind Weaviate to another journal."""
         await self._put(_ID, journal)
 
     async def write(self, writer: str, mark: Mark, *, at_least: int) -> None:

@@ -1,5 +1,7 @@
 """The collections, one a kind of entry: properties, what is recorded with them, how they are brought up to date."""
 
+from collections.abc import Awaitable, Callable
+
 import weaviate.classes.config as wvc
 from pydantic import ValidationError
 from weaviate import WeaviateAsyncClient
@@ -12,6 +14,8 @@ from perdure.model import Stored
 from perdure.stores.weaviate.mapping import WORDS, Kind
 from perdure.tolerance import read_back
 from perdure.words import ENGLISH
+
+WHO_CREATES = "a worker creates it when it starts"
 
 
 class Embedding(Stored):
@@ -29,6 +33,11 @@ def collection_name(prefix: str, kind: Kind) -> str:
     return f"{prefix}{kind.capitalize()}"
 
 
+def erasures_name(prefix: str) -> str:
+    """Return the name of the collection of erasures."""
+    return f"{prefix}Erasure"
+
+
 async def prepare(client: WeaviateAsyncClient, name: str, kind: Kind, embedding: Embedding) -> None:
     """Create the collection for a kind of entry, or add the properties that it lacks.
 
@@ -36,15 +45,25 @@ async def prepare(client: WeaviateAsyncClient, name: str, kind: Kind, embedding:
         EmbeddingMismatch: It holds another model's vectors.
         SchemaMismatch: It has a property in another form, which Weaviate cannot change.
     """
+    await _created(client, name, lambda: _create(client, name, kind, embedding))
+    for one in await lacking(client, name, kind, embedding):
+        await client.collections.use(name).config.add_property(one)
+
+
+async def prepare_erasures(client: WeaviateAsyncClient, prefix: str) -> None:
+    """Create the collection of erasures, unless it is there."""
+    name = erasures_name(prefix)
+    await _created(client, name, lambda: client.collections.create(name, properties=[_kept("line")]))
+
+
+async def _created(client: WeaviateAsyncClient, name: str, create: Callable[[], Awaitable[object]]) -> None:
     if not await client.collections.exists(name):
         try:
-            await _create(client, name, kind, embedding)
+            await create()
         except WeaviateBaseError:
             # Another process may have created it between the question and now.
             if not await client.collections.exists(name):
                 raise
-    for one in await lacking(client, name, kind, embedding):
-        await client.collections.use(name).config.add_property(one)
 
 
 async def lacking(

@@ -9,6 +9,7 @@ import weaviate.classes.config as wvc
 from weaviate.classes.init import Auth
 
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, State
+from perdure.erasures import Erasure
 from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, VersionConflict
 from perdure.filters import Filters
 from perdure.identity import memory_id, record_id
@@ -307,10 +308,16 @@ async def test_a_write_never_creates_or_changes_a_collection(servers: Servers, t
     try:
         with pytest.raises(StoreUnavailable, match=r"no collection .*Record yet"):
             await put(longterm, tenant, memory(tenant, "early"))
+        erasure = Erasure(tenant=tenant, epoch=1, at=NOW, operation="erase")
+        with pytest.raises(StoreUnavailable, match=r"no collection .*Erasure yet"):
+            await longterm.erasures.add(erasure)
         async with client_of(servers) as client:
             assert not await client.collections.exists(f"{prefix}Record")
+            assert not await client.collections.exists(f"{prefix}Erasure")
         await longterm.prepare()
         await put(longterm, tenant, memory(tenant, "early"))
+        await longterm.erasures.add(erasure)
+        assert await longterm.erasures.all() == {tenant: erasure}
     finally:
         await longterm.close()
         await _remove(servers, prefix)
@@ -364,7 +371,7 @@ def client_of(servers: Servers) -> weaviate.WeaviateAsyncClient:
 
 async def _remove(servers: Servers, prefix: str) -> None:
     async with client_of(servers) as client:
-        await client.collections.delete([f"{prefix}Record", f"{prefix}Memory"])
+        await client.collections.delete([f"{prefix}Record", f"{prefix}Memory", f"{prefix}Erasure"])
 
 
 async def test_a_wrong_vector_is_refused(longterm: LongTerm, tenant: str) -> None:
