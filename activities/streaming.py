@@ -36,7 +36,8 @@ async def streamed(
         yield writer.say
         writer.end()
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(writing), _FLUSHED_WITHIN)
+            async with asyncio.timeout(_FLUSHED_WITHIN):
+                await asyncio.shield(writing)
     finally:
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)

@@ -31,6 +31,10 @@ from pydantic import (
 LONGEST_QUESTION = 8_000
 """Characters of a question to memory."""
 
+LONGEST_PATH = 1_000
+"""Characters of a step's path, as questions bear it: five skills within one another, each with three blocks around its
+step, and 46 characters at most for a name of 40 and its number."""
+
 LONGEST_TEXT = 8_000
 """Characters of a text, which keep a plan for a batch of 100 well under Temporal's 2 MB."""
 

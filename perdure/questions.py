@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.errors import InvalidAnswer
-from perdure.model import Instant, OpenEnum, Passed, Request, ShallowJson
+from perdure.model import LONGEST_PATH, Instant, OpenEnum, Passed, Request, ShallowJson
 
 LONGEST_ANSWER = 4_000
 """Characters of an answer."""
@@ -163,7 +163,7 @@ class Answer(Request):
     'yes'
     """
 
-    question_id: Annotated[str, Field(min_length=1, max_length=300)]
+    question_id: Annotated[str, Field(min_length=1, max_length=LONGEST_PATH)]
     value: ShallowJson
     """As JSON or as text: ``42`` and ``"42"`` both answer a question for an integer."""
     by: Annotated[str, Field(max_length=200)] = ""

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from perdure.changes import PROGRAM, Actor, ActorKind
 from perdure.errors import InvalidTask
-from perdure.model import Instant, OpenEnum, Passed, Request, one_line
+from perdure.model import LONGEST_PATH, Instant, OpenEnum, Passed, Request, one_line
 
 LONGEST_REASON = 500
 """Characters of a reason, and of a constraint."""
@@ -109,7 +109,7 @@ class TaskFeedback(Request):
 
     passed: bool
     """Whether it did what it should."""
-    step: Annotated[str, Field(max_length=300), one_line] = ""
+    step: Annotated[str, Field(max_length=LONGEST_PATH), one_line] = ""
     """The step's path; empty: the task."""
     text: Reason = ""
     """Why."""

@@ -1,5 +1,6 @@
 """The connection to Redis: commands, scripts, and the one place where its client's errors become Perdure's."""
 
+import asyncio
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -134,7 +135,8 @@ def known(epoch: int | None) -> int | str:
 @contextmanager
 def _explained() -> Generator[None]:
     try:
-        yield
+        with _cancellable():
+            yield
     except (AuthenticationError, NoPermissionError) as error:
         fix = "correct the user and the password in PERDURE_REDIS_URL, or the user's rights"
         raise StoreRefused("redis", type(error).__name__, fix=fix) from error
@@ -142,3 +144,19 @@ def _explained() -> Generator[None]:
         if isinstance(error, ResponseError) and str(error).startswith(_ERASED):
             raise TenantErased("the user was erased after this began") from error
         raise StoreUnavailable("redis", type(error).__name__) from error
+
+
+@contextmanager
+def _cancellable() -> Generator[None]:
+    """End as cancelled if that was asked for meanwhile.
+
+    The client waits by ``asyncio.wait_for``, which in Python 3.11 returns the result of a call that has just ended
+    instead: who cancels a loop once, and waits for its end, would wait for ever (python/cpython#86296).
+    """
+    task = asyncio.current_task()
+    before = task.cancelling() if task else 0
+    try:
+        yield
+    finally:
+        if task and task.cancelling() > before:
+            raise asyncio.CancelledError

@@ -7,6 +7,8 @@ import pytest
 from perdure.agent.questions import Questions
 from perdure.errors import InvalidAnswer
 from perdure.questions import Answer, Approval, Question, QuestionKind, choice_of
+from perdure.skills.linking import DEEPEST
+from perdure.skills.reading import DEPTH
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 QUESTION = Question(id="a", kind=QuestionKind.APPROVAL, text="?", answer=choice_of(Approval))
@@ -121,3 +123,8 @@ def test_a_question_that_was_put_is_no_longer_about_to_be() -> None:
     with pytest.raises(InvalidAnswer, match="there is no question 'a'"):
         questions.check(Answer(question_id="a", value="yes"))
     questions.ask(QUESTION)
+
+
+def test_the_deepest_step_can_be_answered_by_its_path() -> None:
+    longest = ".".join(["a" * 40 + "[99999]"] * (DEPTH + 1) * DEEPEST)
+    assert Answer(question_id=longest, value="yes").question_id == longest
