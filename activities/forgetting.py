@@ -18,7 +18,6 @@ from perdure.names import Activity
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.sweeps import SweepTurn
-from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.errors import of_call
 from perdure.temporal.failures import pause, still_running
 
@@ -55,6 +54,7 @@ class AskedTenantCall(Passed):
 
     user_id: str
     of: OwnerId | None = None
+    """The team or agent whose memory is asked for; None: the user's own, for which no store is asked."""
 
 
 class FindUndoCall(Passed):
@@ -97,17 +97,11 @@ class ForgettingActivities:
     turn: SweepTurn
     due: DueIndex
     deletions: Deletions
-    tenant_key: TenantKey
     members: MemberBook
-
-    @activity.defn(name=Activity.TENANT_OF)
-    async def tenant_of(self, user_id: str) -> str:
-        """Return a user's tenant; only a worker can, as it has the key."""
-        return self.tenant_key.tenant_of(user_id)
 
     @activity.defn(name=Activity.ASKED_TENANT)
     async def asked_tenant(self, call: AskedTenantCall) -> str:
-        """Return the tenant of the memory that a user asks for.
+        """Return the tenant of the memory that a user asks for; only a worker can, as it has the key.
 
         Raises:
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.

@@ -71,7 +71,6 @@ class Activity(StrEnum):
     CHECK_HOLD = "check_hold"
     APPROVE_HELD = "approve_held"
     REJECT_HELD = "reject_held"
-    TENANT_OF = "tenant_of"
     ASKED_TENANT = "asked_tenant"
     BEGIN_SWEEP = "begin_sweep"
     DUE_TENANTS = "due_tenants"

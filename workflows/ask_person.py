@@ -6,7 +6,7 @@ from contextlib import suppress
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from activities.forgetting import ForgettingActivities
+from activities.forgetting import AskedTenantCall, ForgettingActivities
 from activities.notifying import NotifyCall, NotifyingActivities
 from perdure.agent.questions import Questions
 from perdure.asking import ASKED, PersonAnswer, PersonQuestion
@@ -93,7 +93,8 @@ class AskPerson:
 
     async def _label(self, asked: PersonQuestion) -> str:
         """Make it findable by its user, for the inbox and an erasure; returns the user's tenant."""
-        tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
+        asking = AskedTenantCall(user_id=asked.user_id)
+        tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
         workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         return tenant
 

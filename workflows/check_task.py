@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.forgetting import ForgettingActivities
+from activities.forgetting import AskedTenantCall, ForgettingActivities
 from activities.tasks import TaskActivities
 from perdure.agent.prepared import CheckedTask, PrepareCall
 from perdure.agent.state import TaskRun
@@ -19,9 +19,9 @@ class CheckTask:
     @workflow.run
     async def run(self, task: TaskRun | None = None) -> CheckedTask:
         """Check it on a worker; returns what it would run, or fails as the task would."""
-        user = required(task, "give an AgentTask").user_id
+        asking = AskedTenantCall(user_id=required(task, "give an AgentTask").user_id)
         # First, so that the user's erasure finds the run also where the task is refused.
-        tenant = await options.change(ForgettingActivities.tenant_of, user, "Find the user's tenant")
+        tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
         workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         task = asked(task, "give an AgentTask")
         begun = workflow.info().workflow_start_time

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from temporalio import workflow
 
-from activities.forgetting import ForgettingActivities
+from activities.forgetting import AskedTenantCall, ForgettingActivities
 from perdure.memberships import Enrolment, MemberRequest
 from perdure.names import Activity, Workflow
 from perdure.requests import (
@@ -107,7 +107,7 @@ async def _asked(request: R | None, fix: str) -> R:
         ApplicationError: The request is missing, or has an unknown field.
     """
     # Without an overall timeout: a run that failed before it is found would keep the text for good.
-    user = required(request, fix).user_id
-    tenant = await options.change(ForgettingActivities.tenant_of, user, "Find the user's tenant")
+    asking = AskedTenantCall(user_id=required(request, fix).user_id)
+    tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
     workflow.upsert_search_attributes([TENANT.value_set(tenant)])
     return asked(request, fix)

@@ -11,7 +11,7 @@ from temporalio.exceptions import (
     is_cancelled_exception,
 )
 
-from activities.forgetting import ForgettingActivities
+from activities.forgetting import AskedTenantCall, ForgettingActivities
 from perdure.agent.chat_plan import ChatPlan
 from perdure.agent.goal_plan import GoalPlan, conversation_of
 from perdure.agent.plan import Finish, Plan
@@ -217,9 +217,8 @@ class ResumableAgent(Steerable, Conversing):
             raise failure_of(InvalidTask("carried", "is not a field here"))
 
     async def _tenant(self) -> str:
-        return await options.change(
-            ForgettingActivities.tenant_of, self._running.task.user_id, "Find the user's tenant"
-        )
+        asking = AskedTenantCall(user_id=self._running.task.user_id)
+        return await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
 
     async def _prepare(self) -> None:
         task = self._running.task

@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.forgetting import ForgettingActivities
+from activities.forgetting import AskedTenantCall, ForgettingActivities
 from activities.lessons import LessonActivities
 from perdure.lessons import LessonRequest, LessonSet
 from perdure.names import Workflow
@@ -21,7 +21,8 @@ class SetLesson:
         user = required(request, "give a LessonRequest").user_id
         if user is not None:
             # First, so that the user's erasure finds the run also where the request is refused, or still waits.
-            tenant = await options.change(ForgettingActivities.tenant_of, user, "Find the user's tenant")
+            asking = AskedTenantCall(user_id=user)
+            tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
             workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         request = asked(request, "give a LessonRequest")
         request = request.changed(asked_at=workflow.info().workflow_start_time)

@@ -189,7 +189,6 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             turn=SweepTurn(services.redis),
             due=services.due,
             deletions=services.deletions,
-            tenant_key=services.tenant_key,
             members=services.members,
         ),
     )
