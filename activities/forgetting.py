@@ -25,12 +25,26 @@ PAGE = 100
 """Tenants that are looked up at a time."""
 
 
+class BeginSweepCall(Passed):
+    """The input of ``begin_sweep``."""
+
+    sweep: str
+    """The id of the workflow that sweeps."""
+
+
 class DueCall(Passed):
     """The input of ``due_tenants``."""
 
     now: Instant
     after: str = ""
     """The cursor: the last tenant that was handled."""
+
+
+class DueTenants(Passed):
+    """The output of ``due_tenants``."""
+
+    tenants: tuple[str, ...]
+    """The next tenants with something due; empty: there are no more."""
 
 
 class SelectCall(Passed):
@@ -47,6 +61,12 @@ class ForgetCall(Passed):
     forgetting: Forgetting
     run: str
     by: Actor
+
+
+class FinishCall(Passed):
+    """The input of ``finish_forgetting``."""
+
+    tenant: str
 
 
 class AskedTenantCall(Passed):
@@ -109,12 +129,12 @@ class ForgettingActivities:
         return await self.members.tenant(call.user_id, call.of)
 
     @activity.defn(name=Activity.BEGIN_SWEEP)
-    async def begin_sweep(self, sweep: str) -> None:
+    async def begin_sweep(self, call: BeginSweepCall) -> None:
         """Take over from a sweep that has ended; while it still runs, this is retried."""
-        while (holder := await self.turn.holder()) != sweep:
+        while (holder := await self.turn.holder()) != call.sweep:
             if holder and await self._runs(holder):
                 raise still_running(f"the sweep {holder}", again_after=pause())
-            await self.turn.take(sweep, after=holder)
+            await self.turn.take(call.sweep, after=holder)
 
     async def _runs(self, workflow: str) -> bool:
         try:
@@ -126,10 +146,11 @@ class ForgettingActivities:
         return found.status is WorkflowExecutionStatus.RUNNING
 
     @activity.defn(name=Activity.DUE_TENANTS)
-    async def due_tenants(self, request: DueCall) -> list[str]:
+    async def due_tenants(self, request: DueCall) -> DueTenants:
         """Return the next tenants with something due; fails while Redis has lost the dates."""
         await self.whole.require()
-        return await self.due.tenants(now=request.now, after=request.after, limit=PAGE)
+        tenants = await self.due.tenants(now=request.now, after=request.after, limit=PAGE)
+        return DueTenants(tenants=tuple(tenants))
 
     @activity.defn(name=Activity.SELECT_FORGETTING)
     async def select(self, request: SelectCall) -> Forgetting:
@@ -147,9 +168,9 @@ class ForgettingActivities:
         return await self.forgetter.purge(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.FINISH_FORGETTING)
-    async def finish(self, tenant: str) -> None:
+    async def finish(self, call: FinishCall) -> None:
         """Set the tenant's next due date."""
-        await self.forgetter.finish(tenant)
+        await self.forgetter.finish(call.tenant)
 
     @activity.defn(name=Activity.FIND_UNDO)
     async def find_undo(self, undo: FindUndoCall) -> Undoable:

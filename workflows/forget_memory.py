@@ -8,7 +8,15 @@ from pydantic import Field
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.forgetting import AskedTenantCall, DueCall, ForgetCall, ForgettingActivities, SelectCall
+from activities.forgetting import (
+    AskedTenantCall,
+    BeginSweepCall,
+    DueCall,
+    FinishCall,
+    ForgetCall,
+    ForgettingActivities,
+    SelectCall,
+)
 from perdure.changes import Actor
 from perdure.history import History
 from perdure.memory.forgetting.forgetter import Tombstoned
@@ -66,7 +74,8 @@ class ForgetMemory:
         now, after, run = begun.now, begun.after, begun.run
         if not (sweep.carried or sweep.dry_run):
             workflow.set_current_details("waiting until no other sweep runs")
-            await options.change(ForgettingActivities.begin_sweep, info.workflow_id, "Wait until no other sweep runs")
+            call = BeginSweepCall(sweep=info.workflow_id)
+            await options.change(ForgettingActivities.begin_sweep, call, "Wait until no other sweep runs")
         while tenants := await self._tenants(sweep, now, after):
             for tenant in tenants:
                 finished = False
@@ -83,16 +92,16 @@ class ForgetMemory:
         """What the sweep did so far."""
         return self._report
 
-    async def _tenants(self, sweep: ForgetRun, now: Instant, after: str) -> list[str]:
+    async def _tenants(self, sweep: ForgetRun, now: Instant, after: str) -> tuple[str, ...]:
         if sweep.user_id or sweep.of:
             if after:
-                return []
+                return ()
             asking = AskedTenantCall(user_id=sweep.user_id, of=sweep.of)
             tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find whose memory is asked for")
             workflow.upsert_search_attributes([TENANT.value_set(tenant)])
-            return [tenant]
+            return (tenant,)
         call = DueCall(now=now, after=after)
-        return await options.change(ForgettingActivities.due_tenants, call, "Find who has something due")
+        return (await options.change(ForgettingActivities.due_tenants, call, "Find who has something due")).tenants
 
     async def _sweep(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> bool:
         """Forget as much of a tenant as one plan takes; return whether the sweep is done with the tenant."""
@@ -119,7 +128,7 @@ class ForgetMemory:
         tombstoned, purged = await self._forget(chosen, run, sweep.by)
         finished = not chosen.more or bool(chosen.held and not chosen.purge and not chosen.backdated)
         if finished:
-            await options.sweep(ForgettingActivities.finish, tenant, "Set the next due date")
+            await options.sweep(ForgettingActivities.finish, FinishCall(tenant=tenant), "Set the next due date")
         self._note(chosen, purged=purged, finished=finished)
         return finished, bool(tombstoned.forgotten or tombstoned.kept or purged)
 
