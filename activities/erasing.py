@@ -66,6 +66,19 @@ class EndRunsCall(Passed):
     """Whether to end them at once; otherwise they are asked to stop."""
 
 
+class TenantCall(Passed):
+    """The input of ``delete_schedules``, ``erase_stores``, ``delete_runs`` and ``prove_erasure``."""
+
+    tenant: str
+
+
+class ErasureProof(Passed):
+    """The result of ``prove_erasure``."""
+
+    left: tuple[str, ...]
+    """What is left of the user, in words; empty: the erasure is over."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ErasingActivities:
     """The activities of an erasure and what they need."""
@@ -86,9 +99,9 @@ class ErasingActivities:
         return await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
 
     @activity.defn(name=Activity.DELETE_SCHEDULES)
-    async def delete_schedules(self, tenant: str) -> None:
+    async def delete_schedules(self, call: TenantCall) -> None:
         """Delete the schedules that start tasks of the user."""
-        for schedule in (await self._schedules(tenant))[0]:
+        for schedule in (await self._schedules(call.tenant))[0]:
             try:
                 await self.client.get_schedule_handle(schedule).delete()
             except RPCError as error:
@@ -125,17 +138,17 @@ class ErasingActivities:
         return StoredCounts(entries=counts.entries, keys=counts.keys, executions=runs.count)
 
     @activity.defn(name=Activity.ERASE_STORES)
-    async def erase_stores(self, tenant: str) -> None:
+    async def erase_stores(self, call: TenantCall) -> None:
         """Remove everything that the stores have of the user."""
-        await self.eraser.remove(tenant)
+        await self.eraser.remove(call.tenant)
 
     @activity.defn(name=Activity.DELETE_RUNS)
-    async def delete_runs(self, tenant: str) -> int:
+    async def delete_runs(self, call: TenantCall) -> int:
         """Delete runs of the user's workflows with their histories, and wait until they are gone; returns how many.
 
         A list may lag behind, so ask until there are none twice in a row.
         """
-        found = await self._runs(tenant)
+        found = await self._runs(call.tenant)
         for workflow_id, run_id in found:
             request = DeleteWorkflowExecutionRequest(
                 namespace=self.client.namespace,
@@ -150,18 +163,18 @@ class ErasingActivities:
         return len(found)
 
     @activity.defn(name=Activity.PROVE_ERASURE)
-    async def prove(self, tenant: str) -> list[str]:
+    async def prove(self, call: TenantCall) -> ErasureProof:
         """Return what is left of the user in the stores and in Temporal, read again; nothing: the erasure is over."""
-        left = list(await self.eraser.left(tenant))
-        if await self._runs(tenant):
+        left = list(await self.eraser.left(call.tenant))
+        if await self._runs(call.tenant):
             left.append("workflows in Temporal")
-        found, unreadable = await self._schedules(tenant)
+        found, unreadable = await self._schedules(call.tenant)
         if found:
             left.append("schedules in Temporal")
         left.extend(f"perhaps the schedule {one} in Temporal, whose input cannot be read here" for one in unreadable)
         if not left:
-            await self.eraser.end(tenant)
-        return left
+            await self.eraser.end(call.tenant)
+        return ErasureProof(left=tuple(left))
 
     async def _schedules(self, tenant: str) -> tuple[list[str], list[str]]:
         """Return the ids of the schedules that start tasks of the user here, and of those that cannot be read.

@@ -8,7 +8,14 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from activities.erasing import BeginErasureCall, CountStoredCall, EndRunsCall, ErasingActivities, StoredCounts
+from activities.erasing import (
+    BeginErasureCall,
+    CountStoredCall,
+    EndRunsCall,
+    ErasingActivities,
+    StoredCounts,
+    TenantCall,
+)
 from perdure.erasures import UNREACHABLE, Erasure, ErasureReceipt
 from perdure.history import History
 from perdure.model import Passed
@@ -85,15 +92,16 @@ class EraseMemory:
             await self._delete_schedules(erasure.tenant)
             await self._end_runs(erasure.tenant)
             await self._count(request, options.change, erasure.tenant)
-        left: list[str] = []
+        left: tuple[str, ...] = ()
         ending = EndRunsCall(tenant=erasure.tenant, terminate=True)
+        proving = TenantCall(tenant=erasure.tenant)
         while self._proofs < _PROOFS:
             # In each round: what has just been scheduled or started is listed late.
             await self._delete_schedules(erasure.tenant)
             await options.change(ErasingActivities.end_runs, ending, "End tasks and jobs")
             await self._empty(erasure.tenant)
             await self._delete_runs(request, erasure)
-            left = await options.long(ErasingActivities.prove, erasure.tenant, "Look whether anything is left")
+            left = (await options.long(ErasingActivities.prove, proving, "Look whether anything is left")).left
             self._proofs += 1
             if not left:
                 break
@@ -120,7 +128,7 @@ class EraseMemory:
 
     async def _delete_schedules(self, tenant: str) -> None:
         # Each schedule of the namespace is looked at.
-        await options.long(ErasingActivities.delete_schedules, tenant, "Delete schedules")
+        await options.long(ErasingActivities.delete_schedules, TenantCall(tenant=tenant), "Delete schedules")
 
     async def _end_runs(self, tenant: str) -> None:
         call = EndRunsCall(tenant=tenant, terminate=False)
@@ -130,15 +138,15 @@ class EraseMemory:
             await workflow.sleep(_PAUSE, summary="tasks and jobs stop")
 
     async def _empty(self, tenant: str) -> None:
-        await options.long(ErasingActivities.erase_stores, tenant, "Empty the stores")
+        await options.long(ErasingActivities.erase_stores, TenantCall(tenant=tenant), "Empty the stores")
         workflow.set_current_details(f"**{self._entries}** entries and **{self._keys}** keys erased")
 
     async def _delete_runs(self, request: ErasingRun, erasure: Erasure) -> None:
         """Delete runs until none is listed twice in a row: the list lags behind, and a task may appear late."""
-        empty = 0
+        empty, call = 0, TenantCall(tenant=erasure.tenant)
         while self._looks < _LOOKS:
             self._looks += 1
-            deleted = await options.long(ErasingActivities.delete_runs, erasure.tenant, "Delete histories")
+            deleted = await options.long(ErasingActivities.delete_runs, call, "Delete histories")
             self._history.grow()
             self._executions += deleted
             empty = 0 if deleted else empty + 1

@@ -18,7 +18,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities import erasing
 from activities.episodes import PATIENCE
-from activities.erasing import ErasingActivities
+from activities.erasing import ErasingActivities, TenantCall
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
@@ -439,4 +439,4 @@ async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
     activities = ErasingActivities(
         client=here.client, key=services.tenant_key, eraser=services.eraser, members=services.members
     )
-    assert [await activities.delete_runs(tenant) for _ in range(2)] == [2, 1]
+    assert [await activities.delete_runs(TenantCall(tenant=tenant)) for _ in range(2)] == [2, 1]
