@@ -38,6 +38,19 @@ class LostData(Passed):
     """The mark that the store carries while it is rebuilt; a further loss removes it."""
 
 
+class FoundLosses(Passed):
+    """The output of ``begin_reconciling``."""
+
+    losses: tuple[LostData, ...]
+
+
+class EndReconcilingCall(Passed):
+    """The input of ``end_reconciling``."""
+
+    losses: tuple[LostData, ...]
+    """The losses that were repaired."""
+
+
 class TenantsCall(Passed):
     """The input of ``reconcile_tenants``."""
 
@@ -76,16 +89,18 @@ class ReconcilingActivities:
     submitter: Submitter
 
     @activity.defn(name=Activity.BEGIN_RECONCILING)
-    async def begin(self) -> list[LostData]:
+    async def begin(self) -> FoundLosses:
         """Find what was lost, and make the collections that are missing."""
         found = await self.whole.examine()
         if Loss(Store.JOURNAL, LossKind.LOST) in found:
-            return [LostData(store=Store.JOURNAL, kind=LossKind.LOST)]
+            return FoundLosses(losses=(LostData(store=Store.JOURNAL, kind=LossKind.LOST),))
         await self.longterm.prepare()
         # Data of erased users that an older copy has brought back is not merged.
         await self.eraser.apply()
         tokens = await self.whole.rebuilding(found)
-        return [LostData(store=loss.store, kind=loss.kind, token=tokens.get(loss.store, "")) for loss in found]
+        return FoundLosses(
+            losses=tuple(LostData(store=loss.store, kind=loss.kind, token=tokens.get(loss.store, "")) for loss in found)
+        )
 
     @activity.defn(name=Activity.RECONCILE_TENANTS)
     async def tenants(self, call: TenantsCall) -> TenantsDone:
@@ -124,10 +139,10 @@ class ReconcilingActivities:
             return found
 
     @activity.defn(name=Activity.END_RECONCILING)
-    async def end(self, found: list[LostData]) -> bool:
+    async def end(self, call: EndReconcilingCall) -> bool:
         """Record that the losses are repaired; False if more was lost meanwhile."""
-        tokens = {one.store: one.token for one in found if one.token}
-        return await self.whole.rebuilt([Loss(one.store, one.kind) for one in found], tokens)
+        tokens = {one.store: one.token for one in call.losses if one.token}
+        return await self.whole.rebuilt([Loss(one.store, one.kind) for one in call.losses], tokens)
 
     async def _tenants(self, call: TenantsCall) -> list[str]:
         if call.user_id or call.of:

@@ -4,7 +4,14 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from activities.reconciling import LostData, ReconcilingActivities, TenantsCall, TenantsDone
+from activities.reconciling import (
+    EndReconcilingCall,
+    FoundLosses,
+    LostData,
+    ReconcilingActivities,
+    TenantsCall,
+    TenantsDone,
+)
 from perdure.errors import StoreLost
 from perdure.history import History
 from perdure.losses import LossKind, Store
@@ -84,8 +91,9 @@ class ReconcileMemory:
                     await workflow.sleep(AGAIN, summary="until those that failed are tried again")
                     over = True
                 else:
+                    ending = EndReconcilingCall(losses=losses)
                     summary = "Record that the losses are made good"
-                    over = not await options.change(ReconcilingActivities.end, list(losses), summary)
+                    over = not await options.change(ReconcilingActivities.end, ending, summary)
                 if not over:
                     break
             if over:
@@ -107,17 +115,17 @@ class ReconcileMemory:
             ApplicationError: The journal was lost, which only a person may start again.
         """
         self._history.grow()
-        losses = await workflow.execute_activity(
+        found = await workflow.execute_activity(
             Activity.BEGIN_RECONCILING,
-            result_type=tuple[LostData, ...],
+            result_type=FoundLosses,
             summary="Compare what the stores say of themselves",
             **options.of_ingest(),
         )
-        for one in losses:
+        for one in found.losses:
             if (one.store, one.kind) == (Store.JOURNAL, LossKind.LOST):
                 problem = "all of it was lost: mount or restore its folder, or begin it anew with --new-journal"
                 raise failure_of(StoreLost(one.store, problem))
-        return losses
+        return found.losses
 
     @workflow.query(name=REPORT)
     def report(self) -> Reconciled:
