@@ -29,7 +29,17 @@ from perdure.errors import (
 )
 from perdure.identity import digest
 from perdure.items import MemoryItem, TurnItem
-from perdure.jobs import Applied, Batch, BatchItem, ItemReceipt, PlannedItem, Receipt, UnusableItem, WritePlan
+from perdure.jobs import (
+    Applied,
+    Batch,
+    BatchItem,
+    ItemReceipt,
+    PlannedItem,
+    Receipt,
+    UnusableItem,
+    WaitIngestCall,
+    WritePlan,
+)
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
@@ -191,13 +201,13 @@ class IngestActivities:
         return job_id(batch)
 
     @activity.defn(name=Activity.WAIT_INGEST)
-    async def wait(self, identifier: str) -> Receipt:
+    async def wait(self, call: WaitIngestCall) -> Receipt:
         """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
 
         A job that failed raises an error with its reason, and so does one that Temporal does not know: waiting for it
         would never end. A job that still runs is never reported as failed.
         """
-        handle = self.client.get_workflow_handle(identifier, result_type=Receipt)
+        handle = self.client.get_workflow_handle(call.job, result_type=Receipt)
         for poll in range(POLLS):
             if poll:
                 await asyncio.sleep(POLL_SECONDS)
@@ -206,13 +216,13 @@ class IngestActivities:
                 if status is not WorkflowExecutionStatus.RUNNING:
                     return await handle.result()
             except WorkflowFailureError as error:
-                raise JobFailed(f"{identifier}: {_root(error)}") from None
+                raise JobFailed(f"{call.job}: {_root(error)}") from None
             except RPCError as error:
                 if error.status is RPCStatusCode.NOT_FOUND:
                     unknown = "Temporal knows no such job, or not any more"
                     raise InvalidInput("job", unknown, fix="submit the batch again") from error
                 raise of_call(error) from error
-        raise still_running(identifier, again_after=timedelta(seconds=RETRY_SECONDS))
+        raise still_running(call.job, again_after=timedelta(seconds=RETRY_SECONDS))
 
     @activity.defn(name=Activity.PLAN_INGEST)
     async def plan(self, request: PlanCall) -> WritePlan:

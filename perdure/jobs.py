@@ -135,6 +135,12 @@ class ItemReceipt(Passed):
     """For what is held: the id of the hold, by which it is approved or rejected."""
 
 
+class WaitIngestCall(Passed):
+    """The input of ``wait_ingest``."""
+
+    job: str
+
+
 class Receipt(Passed):
     """What became of each item of a job."""
 

@@ -17,7 +17,7 @@ from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidAnswer
 from perdure.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence
 from perdure.identity import content_digest
-from perdure.jobs import Approved, Receipt
+from perdure.jobs import Approved, Receipt, WaitIngestCall
 from perdure.model import Instant
 from perdure.names import ANSWER, QUESTIONS, Activity, Workflow
 from perdure.questions import Approval, Question, TakenAnswer
@@ -128,7 +128,11 @@ class HoldMemory:
                 raise
             return await self._rejected(hold, by, at, problem_of(error), "")
         receipt = await workflow.execute_activity(
-            Activity.WAIT_INGEST, job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
+            Activity.WAIT_INGEST,
+            WaitIngestCall(job=job),
+            result_type=Receipt,
+            summary="until it is searchable",
+            **options.of_ingest(),
         )
         digest = content_digest(self._text) if self._text else ""
         return Decided(outcome=HoldOutcome.APPROVED, by=by, at=at, receipt=receipt, digest=digest)

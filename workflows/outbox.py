@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError
 
 from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
 from perdure.items import OfferedItem
-from perdure.jobs import Batch, Receipt
+from perdure.jobs import Batch, Receipt, WaitIngestCall
 from perdure.names import Activity
 from workflows import options
 from workflows.failures import problem_of
@@ -92,7 +92,11 @@ class Outbox:
             if isinstance(job, ActivityError):
                 raise job
             receipt = await workflow.execute_activity(
-                Activity.WAIT_INGEST, job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
+                Activity.WAIT_INGEST,
+                WaitIngestCall(job=job),
+                result_type=Receipt,
+                summary="until it is searchable",
+                **options.of_ingest(),
             )
             self._update(receipts=(*self._learned.receipts, receipt)[-RECEIPTS_KEPT:])
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from perdure.jobs import Receipt
+from perdure.jobs import Receipt, WaitIngestCall
 from perdure.names import Activity
 from perdure.requests import RecallHandle, RecallRequest, RememberRequest, Submitted
 
@@ -75,7 +75,7 @@ async def until_searchable(job: str, *, task_queue: str = QUEUE) -> Receipt:
     Raises:
         ActivityError: The job failed, or there is none.
     """
-    return await _patiently(Activity.WAIT_INGEST, job, Receipt, task_queue, "until searchable")
+    return await _patiently(Activity.WAIT_INGEST, WaitIngestCall(job=job), Receipt, task_queue, "until searchable")
 
 
 async def _patiently(activity: str, given: object, result_type: type[R], task_queue: str, summary: str) -> R:

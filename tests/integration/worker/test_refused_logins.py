@@ -16,6 +16,7 @@ from temporalio.client import Client
 
 from activities.jobs import IngestActivities
 from perdure.errors import InvalidInput, PerdureError, StoreRefused, StoreUnavailable
+from perdure.jobs import WaitIngestCall
 from perdure.stores.redis.connection import ask, connect
 from perdure.temporal.connection import connected
 from tests.conftest import Servers
@@ -141,7 +142,7 @@ async def test_an_activity_that_temporal_refuses_is_not_tried_for_ever(
         client = await Client.connect(address)
         activities = IngestActivities(client=client, **unused)
         with pytest.raises(kind) as refused:
-            await activities.wait("job")
+            await activities.wait(WaitIngestCall(job="job"))
     assert refused.value.retryable is retryable
 
 

@@ -15,7 +15,7 @@ from activities.jobs import job_id
 from localservers import Server
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidItem
-from perdure.jobs import Applied, Batch, Fate, Receipt, WritePlan
+from perdure.jobs import Applied, Batch, Fate, Receipt, WaitIngestCall, WritePlan
 from perdure.memory.forgetting import forgetter
 from perdure.memory.writing import writer
 from perdure.memory.writing.checking import read_batch
@@ -245,7 +245,7 @@ async def test_waiting_says_why_a_job_failed_and_does_not_wait_for_what_is_not_t
             with pytest.raises(ActivityFailureError) as failure:
                 await here.client.execute_activity(
                     "wait_ingest",
-                    waited,
+                    WaitIngestCall(job=waited),
                     id=uuid4().hex,
                     task_queue=here.queue,
                     result_type=Receipt,
