@@ -1,7 +1,6 @@
 """Perdure on a Temporal that nobody prepared for it: no switch of the development server, no search attribute."""
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -11,35 +10,17 @@ from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.client import Client
 
-from localservers import Server, find_all
-from localservers.commands import LOOPBACK, PORTS, choose
-from localservers.processes import Child
-from localservers.readiness import wait_ready
 from perdure.temporal.namespace import missing
-from tests.conftest import Servers, clean_settings
+from tests.conftest import Servers
 from tests.integration.worker.cli.installation import installation
+from tests.support.plain_temporal import plain_temporal
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def plain(servers: Servers, tmp_path: Path) -> AsyncGenerator[Servers]:
     """The shared stores, and a Temporal as an operator has it, whose servers read new attributes after some time."""
-    found = find_all(clean_settings(tmp_path / "own"), print)
-    port = choose(PORTS[Server.TEMPORAL], {})["temporal"]
-    switches = ("activity.enableStandalone=false", "system.forceSearchAttributesCacheRefreshOnRead=false")
-    child = await Child.start(
-        (
-            *(str(found[Server.TEMPORAL].path), "server", "start-dev", "--headless", "--log-level", "warn"),
-            *("--ip", LOOPBACK, "--port", str(port), "--db-filename", str(tmp_path / "temporal.db")),
-            *(part for switch in switches for part in ("--dynamic-config-value", switch)),
-        ),
-        os.environ,
-        tmp_path / "logs" / "temporal.log",
-    )
-    try:
-        await wait_ready(Server.TEMPORAL, port, 30)
-        yield servers.changed(temporal=f"{LOOPBACK}:{port}")
-    finally:
-        await child.stop(10)
+    async with plain_temporal(tmp_path) as temporal:
+        yield servers.changed(temporal=temporal.address)
 
 
 @pytest.mark.slow
