@@ -235,12 +235,13 @@ class Queries:
 def _is_answer(error: BaseException | None) -> bool:
     """Return whether Weaviate answered a query with an error of its own making.
 
-    What it answers for want of files, or because it stops or takes too long, says nothing about an index.
+    What it answers for want of files, or because it stops or takes too long, says nothing about an index. Where its
+    client has retried in vain, Weaviate did not answer, and that error has no status.
     """
     if not isinstance(error, WeaviateQueryError) or NO_FILES in str(error):
         return False
     cause = error.__cause__ or error.__context__
-    return not isinstance(cause, AioRpcError) or cause.code() in _ANSWERS
+    return isinstance(cause, AioRpcError) and cause.code() in _ANSWERS
 
 
 def _returned(kind: Kind) -> list[str]:
