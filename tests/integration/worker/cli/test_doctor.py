@@ -1,6 +1,7 @@
 """What the doctor says of an installation that is well, and of ones that are not."""
 
 import json
+import resource
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from localservers import Server
+from localservers import Fleet, Server, find_all
 from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import StoreRefused
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.redis.connection import ask, connect
+from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from tests.conftest import OwnServers, Servers
+from tests.conftest import OwnServers, Servers, clean_settings
 from tests.deployment import deployment
 from tests.integration.worker.cli.installation import Installation, nothing_configured, unanswered
 from tests.support.cutting import collection_of, objects
@@ -112,6 +114,36 @@ async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -
 
     assert found.keys() == {"redis", "tenant key", "stores"}
     assert "PRD200 redis" in found["redis"]
+
+
+@pytest.mark.parametrize(
+    ("files", "users", "well"), [(1_048_576, 11_646, True), (20_000, 217, True), (2_000, 17, False)]
+)
+async def test_how_many_users_fit_is_said_and_too_few_are_a_finding(
+    installed: Installation, files: int, users: int, well: bool
+) -> None:
+    ran = await installed.perdure("doctor", PERDURE_SKILLS="", PERDURE_WEAVIATE_OPEN_FILES=str(files))
+    assert ran.status == (0 if well else 1), ran.out
+    said = f"Weaviate may open {files:,} files: {users} users at once, any number in turn"
+    [line] = [line for line in ran.out.splitlines() if "users at once" in line]
+    mark, check, detail = line.split(maxsplit=2)
+    assert (mark, check) == ("ok" if well else "bad", "users")
+    assert detail.startswith(said)
+    assert ("set PERDURE_WEAVIATE_OPEN_FILES to it" in detail) is not well
+
+
+async def test_as_many_users_fit_as_the_local_weaviate_has_files_for(servers: Servers, tmp_path: Path) -> None:
+    settings = clean_settings(tmp_path / "own")
+    found = {Server.WEAVIATE: find_all(settings, print)[Server.WEAVIATE]}
+    fleet = Fleet(settings, found, print, others=servers.changed(weaviate_open_files=1_000))
+    try:
+        await fleet.start_all()
+        limit, _ = resource.prlimit(fleet.child(Server.WEAVIATE).pid, resource.RLIMIT_NOFILE)
+        findings = await examine(Patient(settings=settings, addresses=fleet.addresses))
+    finally:
+        await fleet.stop_all()
+    [users] = [finding for finding in findings if finding.check == "users"]
+    assert users.detail.startswith(f"Weaviate may open {limit:,} files: {most_active(limit)} users at once")
 
 
 @pytest.mark.slow
