@@ -4,7 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from temporalio.client import WorkflowHandle
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import UpdateWorkflowExecutionLifecycleStage
+from temporalio.api.update.v1 import UpdateRef, WaitPolicy
+from temporalio.api.workflowservice.v1 import PollWorkflowExecutionUpdateRequest
+from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.questions import Question
@@ -56,3 +60,24 @@ async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "", se
         handle, lambda one: any(not identifier or question.id == identifier for question in one.questions), seconds
     )
     return progress.questions[0]
+
+
+async def update_arrived(client: Client, workflow: str, update: str, seconds: float = 20) -> None:
+    """Wait until Temporal has an update with this id for a workflow, whether or not a worker has accepted it."""
+    stage = UpdateWorkflowExecutionLifecycleStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ADMITTED
+    request = PollWorkflowExecutionUpdateRequest(
+        namespace=client.namespace,
+        update_ref=UpdateRef(workflow_execution=WorkflowExecution(workflow_id=workflow), update_id=update),
+        wait_policy=WaitPolicy(lifecycle_stage=stage),
+    )
+
+    async def there() -> bool:
+        try:
+            await client.workflow_service.poll_workflow_execution_update(request)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return False
+        return True
+
+    await until(there, bool, seconds)

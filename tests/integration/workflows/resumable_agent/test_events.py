@@ -19,14 +19,16 @@ from perdure.temporal.connection import connected
 from perdure.temporal.plugin import Plugin
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
-from tests.support.waiting import progress_of, question_of
+from tests.support.waiting import progress_of, question_of, update_arrived
 
 SHOP = Actor(kind=ActorKind.SYSTEM, id="shop")
 
 
-async def deliver(handle: WorkflowHandle[Any, Any], name: str, value: JsonValue = None, id_: str = "") -> Progress:
+async def deliver(
+    handle: WorkflowHandle[Any, Any], name: str, value: JsonValue = None, id_: str = "", *, update: str | None = None
+) -> Progress:
     event = Event(name=name, value=value, id=id_, by=SHOP)
-    return await handle.execute_update("deliver", event, result_type=Progress)
+    return await handle.execute_update("deliver", event, id=update, result_type=Progress)
 
 
 async def refused(handle: WorkflowHandle[Any, Any], name: str, value: JsonValue = None) -> str:
@@ -167,8 +169,9 @@ async def test_an_event_that_comes_with_the_task_is_kept_or_refused_once_its_ski
     agents = Bench(client=await connected(servers.temporal, plugins=[Plugin()]), queue=queue, folder=tmp_path)
     skill = agents.skill("steps: [{id: a, wait: {event: paid}}]\noutput: '${steps.a.output}'")
     handle = await agents.start(agents.task(skill))
-    early = [asyncio.create_task(deliver(handle, name, name)) for name in ("payd", "paid")]
-    await asyncio.sleep(0.5)
+    early = [asyncio.create_task(deliver(handle, name, name, update=name)) for name in ("payd", "paid")]
+    for name in ("payd", "paid"):
+        await update_arrived(agents.client, handle.id, name)
     async with bench(servers, tmp_path, queue=queue) as agents:
         assert (await handle.result()).output == "paid"
         told = await asyncio.gather(*early, return_exceptions=True)

@@ -15,7 +15,7 @@ from perdure.tasks import Phase
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_asking import answer
 from tests.support.harness import Bench, bench
-from tests.support.waiting import progress_of, question_of, until_true
+from tests.support.waiting import progress_of, question_of, until, until_true, update_arrived
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 
@@ -155,8 +155,9 @@ async def test_a_task_that_is_paused_before_a_worker_has_it_begins_nothing(serve
         agents = Bench(client=elsewhere.client, queue=queue, folder=tmp_path)
         ledger = agents.ledger()
         handle = await agents.start(agents.task(two_steps(agents, ledger)))
-        early = asyncio.create_task(steer(handle, "pause"))
-        await asyncio.sleep(0.5)
+        request = PauseRequest(by=ADA)
+        early = asyncio.create_task(handle.execute_update("pause", request, id="early", result_type=Progress))
+        await update_arrived(agents.client, handle.id, "early")
         async with bench(servers, tmp_path, queue=queue):
             assert (await early).paused is not None
             await progress_of(handle, lambda one: one.phase is Phase.PAUSED)
@@ -183,9 +184,7 @@ async def test_a_pause_travels_with_the_task_when_its_history_is_rolled_over_and
         async def rolled() -> bool:
             return (await latest.describe()).run_id != handle.first_execution_run_id
 
-        async with asyncio.timeout(20):
-            while not await rolled():
-                await asyncio.sleep(0.03)
+        await until(rolled, bool)
         told = await progress_of(latest, lambda one: one.phase is Phase.PAUSED)
         assert told.paused is not None
         assert (told.paused.because, told.done) == ("for long", 1)
