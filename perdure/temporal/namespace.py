@@ -63,7 +63,7 @@ async def _register(client: Client, attributes: Iterable[Attribute]) -> None:
 async def missing(client: Client) -> list[Attribute]:
     """Return the search attributes that the client's namespace does not have as keywords."""
     there = await client.operator_service.list_search_attributes(
-        ListSearchAttributesRequest(namespace=client.namespace)
+        ListSearchAttributesRequest(namespace=client.namespace), retry=True
     )
     return [attribute for attribute in Attribute if there.custom_attributes.get(attribute.value) != _KEYWORD]
 
