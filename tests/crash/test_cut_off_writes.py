@@ -141,25 +141,34 @@ async def test_weaviate_killed_inside_its_calls(
     own_servers: OwnServers, tmp_path: Path, tenant: str, number: int
 ) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    servers = Servers.model_validate(fleet.addresses.model_dump())
     chance = random.Random(8)
     batches = [batch_of(f"{tenant}_{job}", job) for job in range(number)]
-    async with deployment(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as here:
-        for batch in batches:
-            jobs = await start(here, [batch])
+    async with deployment(servers, tmp_path, serving=False) as here:
+        worker = await start_mortal(here.settings, servers, here.settings.home / "worker.log")
+        try:
+            for batch in batches:
+                jobs = await start(here, [batch])
 
-            async def written(batch: Batch = batch) -> int:
-                known = batch.tenant in await here.services.longterm.tenants()
-                return await here.services.longterm.count(batch.tenant) if known else 0
+                async def written(batch: Batch = batch) -> int:
+                    known = batch.tenant in await here.services.longterm.tenants()
+                    return await here.services.longterm.count(batch.tenant) if known else 0
 
-            await until(written, chance.randint(1, ITEMS).__le__)
-            fleet.child(Server.WEAVIATE).signal(signal.SIGKILL)
-            await fleet.child(Server.WEAVIATE).wait()
-            await fleet.start(Server.WEAVIATE)
-            await _all_done(here, jobs)
-        # Also what was confirmed before Weaviate died.
-        for batch in batches:
-            await here.services.repair.repair(batch.tenant, await here.services.longterm.unsearchable(batch.tenant))
-        assert await not_found(here, batches, [job_id(batch) for batch in batches]) == []
+                await until(written, chance.randint(1, ITEMS).__le__)
+                fleet.child(Server.WEAVIATE).signal(signal.SIGKILL)
+                await fleet.child(Server.WEAVIATE).wait()
+                await fleet.start(Server.WEAVIATE)
+                await _all_done(here, jobs)
+            # Also what was confirmed before Weaviate died.
+            for batch in batches:
+
+                async def lost(batch: Batch = batch) -> list[str]:
+                    return await here.services.longterm.unsearchable(batch.tenant)
+
+                await until(lost, lambda ids: not ids, seconds=60)
+            assert await not_found(here, batches, [job_id(batch) for batch in batches]) == []
+        finally:
+            await worker.stop(15)
 
 
 async def test_what_lost_its_vector_with_the_end_of_weaviates_log_is_written_anew(
