@@ -14,7 +14,11 @@ from workflows import options
 from workflows.running_task import RunningTask
 
 AGAIN_AFTER = timedelta(minutes=10)
-"""How long to wait if Redis does not answer: a choice, since claims last for weeks."""
+"""How long to wait at most if Redis does not answer: a choice, since claims last for weeks."""
+
+AGAIN_SHARE = 0.1
+"""The part of the interval between two renewals to wait, where that is shorter: a choice, so that Redis is asked some
+twenty times before the claims run out, however short a time they are kept."""
 
 
 def keeping_id(workflow_id: str, *, binds: bool) -> str:
@@ -54,11 +58,12 @@ class Keeper:
 
     async def _renew(self) -> None:
         every = timedelta(seconds=self._running.state.prepared.renew_after)
+        again = min(AGAIN_AFTER, every * AGAIN_SHARE)
         while True:
             left = self._running.state.renewed_at + every - workflow.now()
             await workflow.sleep(max(left, timedelta()), summary="until its claims are renewed")
             while not (await self._keep()).answered:
-                await workflow.sleep(AGAIN_AFTER, summary="until Redis is asked again")
+                await workflow.sleep(again, summary="until Redis is asked again")
             self._running.state = self._running.state.changed(renewed_at=workflow.now())
 
     async def _keep(self, *, completed: bool = False, trial: SkillTrial | None = None) -> Kept:
