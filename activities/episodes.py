@@ -85,12 +85,14 @@ class SessionWriter:
             found = happened.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
             await self.write(call.tenant, call.session, [found], epoch=call.epoch, patience=_patience(attempt))
 
-    async def observed(self, tenant: str, session: str, turns: Sequence[Said], items: Sequence[Item]) -> None:
-        """Write what people and agents said to each other in a session, and what was believed of it."""
+    async def observed(
+        self, tenant: str, session: str, turns: Sequence[Said], items: Sequence[Item], *, epoch: int | None
+    ) -> None:
+        """Write what people and agents said to each other in a session, and what was believed of it, under an epoch."""
         found = [_turn(one) for one in turns]
         for item in items:
             found += happened.insights([item], "", item.occurred_at)
-        await self.write(tenant, session, found)
+        await self.write(tenant, session, found, epoch=epoch)
 
     async def write(
         self,

@@ -136,13 +136,13 @@ class IngestActivities:
         """
         refuse_unknown(request)
         tenant = await self.members.tenant(request.user_id, request.of)
+        now, epoch = datetime.now(UTC), None
         # Where Redis is away the items wait, and the first plan of their job looks.
         with suppress(StoreUnavailable):
-            await self.erasures.require_none_since(tenant, request.asked_at or activity.info().scheduled_time)
+            epoch = await self.erasures.epoch_since(tenant, request.asked_at or activity.info().scheduled_time)
         if request.turns and not request.items:
-            await self._observed(tenant, request, (), ())
+            await self._observed(tenant, request, (), (), epoch)
             return Submitted(tenant=tenant)
-        now = datetime.now(UTC)
         undated: set[int] = set()
         items: list[JsonValue] = []
         for index, item in enumerate(request.items):
@@ -161,12 +161,17 @@ class IngestActivities:
             policy=request.policy,
         )
         job = job_id(batch, undated)
-        taken = await self.submitter.submit(batch.changed(by=request.by), job)
-        await self._observed(tenant, request, batch.items, taken.items)
+        taken = await self.submitter.submit(batch.changed(by=request.by, epoch=epoch), job)
+        await self._observed(tenant, request, batch.items, taken.items, epoch)
         return Submitted(tenant=tenant, job=job)
 
     async def _observed(
-        self, tenant: str, request: RememberRequest, offered: Sequence[BatchItem], items: Sequence[BatchItem]
+        self,
+        tenant: str,
+        request: RememberRequest,
+        offered: Sequence[BatchItem],
+        items: Sequence[BatchItem],
+        epoch: int | None,
     ) -> None:
         """Write what was said, and what was believed of it, into its session, if the user consents to keeping it.
 
@@ -187,7 +192,7 @@ class IngestActivities:
             kept = [
                 one for one, is_told in zip(turns, told, strict=True) if is_told and _place(one.occurrence) not in left
             ]
-            await self.session.observed(tenant, request.session, kept, usable)
+            await self.session.observed(tenant, request.session, kept, usable, epoch=epoch)
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:

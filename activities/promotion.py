@@ -7,6 +7,7 @@ from temporalio import activity
 
 from activities.submitting import Submitter
 from perdure.changes import Actor
+from perdure.jobs import Batch
 from perdure.memory.promotion.promoter import Promoter
 from perdure.model import Passed
 from perdure.names import Activity
@@ -40,7 +41,12 @@ class PromotionActivities:
     @activity.defn(name=Activity.PROMOTE_SESSIONS)
     async def promote(self, call: PromoteCall) -> PromoteResult:
         """Promote one tenant's due sessions; one that fails is named, and left to a later pass."""
-        now = datetime.now(UTC)
-        done = await self.promoter.promote(call.tenant, now=now, by=call.by, submit=self.submitter.submit)
+        now, epoch = datetime.now(UTC), await self.submitter.leases.epoch(call.tenant)
+
+        async def submit(batch: Batch, job: str) -> Batch:
+            # What was read before the user was erased is not written.
+            return await self.submitter.submit(batch.changed(epoch=epoch), job)
+
+        done = await self.promoter.promote(call.tenant, now=now, by=call.by, submit=submit)
         failed = tuple(f"{call.tenant} {problem}" for problem in done.failed[:_NAMED])
         return PromoteResult(tenants=1, sessions=done.sessions, episodes=done.episodes, jobs=done.jobs, failed=failed)

@@ -11,7 +11,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import StoreUnavailable
+from perdure.errors import StoreUnavailable, TenantErased
 from perdure.holds import Hold
 from perdure.jobs import Batch
 from perdure.memory.writing.intake import Intake
@@ -50,19 +50,26 @@ class Submitter:
         Raises:
             InvalidInput: There is no such policy.
             StoreUnavailable: A store or Temporal does not answer.
+            TenantErased: The user was erased since the epoch that the batch names, or since this was asked.
         """
         now = datetime.now(UTC)
-        if batch.approved is None:
-            # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
-            with suppress(StoreUnavailable):
-                batch = batch.changed(epoch=await self.leases.epoch(batch.tenant))
-        batch, holds = await self.intake.taken(batch.changed(accepted_at=now), job=job, at=now)
+        accepted_at = batch.accepted_at or now
+        # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
+        with suppress(StoreUnavailable):
+            epoch = await self.leases.epoch(batch.tenant)
+            if batch.epoch is not None and batch.epoch < epoch:
+                raise TenantErased("the user was erased after this began")
+            if batch.epoch is None and batch.approved is None:
+                batch = batch.changed(epoch=epoch)
+        # What was approved counts from now on, not from when it was put on hold.
+        counts_from = now if batch.approved else accepted_at
+        batch, holds = await self.intake.taken(batch.changed(accepted_at=counts_from), job=job, at=now)
         for hold in holds:
             await self.hold(hold)
         reached(CrashPoint.SUBMIT_HELD)
         # A second attempt finds the lines of the first, or that the job has settled, after which they may be erased.
         if not any(_tells_of(line, job) for line in await self.journal.read(batch.tenant, naming=[job])):
-            await self.journal.append(batch.tenant, lines.accepted(job, batch, now))
+            await self.journal.append(batch.tenant, lines.accepted(job, batch, now), asked_at=accepted_at)
         reached(CrashPoint.SUBMIT_MIRRORED)
         if not await self._started(Workflow.INGEST_MEMORY, batch, job, batch.tenant, _counted(batch)):
             # If it has settled, nothing else would erase again what was journaled just now.

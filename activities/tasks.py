@@ -23,7 +23,7 @@ from perdure.agent.turns import Conversation
 from perdure.beginnings import BeginRequest
 from perdure.bindings import TaskBinding
 from perdure.documents import validated
-from perdure.errors import InvalidTask, StoreUnavailable, TenantErased
+from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.mcp.servers import McpServers
 from perdure.memory.wholeness import Wholeness
 from perdure.names import BINDING, Activity
@@ -256,10 +256,7 @@ class TaskActivities:
             TenantErased: The user was erased after the task was started.
         """
         with suppress(StoreUnavailable):
-            erased = await self.erasures.of(tenant)
-            if erased and started_at <= erased.at:
-                raise TenantErased("the user was erased after this task was started")
-            return erased.epoch if erased else 0
+            return await self.erasures.epoch_since(tenant, started_at)
         return None
 
     @activity.defn(name=Activity.KEEP_CLAIMS)

@@ -45,10 +45,10 @@ class UpdatingActivities:
         """
         refuse_unknown(request)
         tenant = await self.members.tenant(request.user_id, request.of)
-        await self.erasures.require_none_since(tenant, request.asked_at or activity.info().scheduled_time)
+        epoch = await self.erasures.epoch_since(tenant, request.asked_at or activity.info().scheduled_time)
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
-        updated = await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+        updated = await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC), epoch=epoch)
         await self.changed.add(tenant, datetime.now(UTC))
         return updated
 

@@ -33,6 +33,7 @@ class Outbox:
     def __init__(self, learned: Learned) -> None:
         self._learned = learned
         self._tenant = self._agent = ""
+        self._epoch: int | None = None
         self._waiting: dict[str, Batch] = {}
         self._bytes = 0
         self._submitting: dict[str, asyncio.Task[str | ActivityError]] = {}
@@ -42,14 +43,15 @@ class Outbox:
         """How far it has come, unsent batches included."""
         return self._learned.changed(unsent=(*self._learned.unsent, *self._waiting.values()))
 
-    def start(self, tenant: str, agent: str) -> None:
+    def start(self, tenant: str, epoch: int | None, agent: str) -> None:
         """Send what an earlier run could not.
 
         Args:
             tenant: Whose memory it is for.
+            epoch: Theirs when the task was prepared: nothing is remembered once they are erased. None: unknown.
             agent: Who learned it.
         """
-        self._tenant, self._agent = tenant, agent
+        self._tenant, self._epoch, self._agent = tenant, epoch, agent
         unsent = self._learned.unsent
         self._update(unsent=())
         for batch in unsent:
@@ -153,7 +155,9 @@ class Outbox:
             items = tuple(one.item for one in buffer if one.of == of)
             for start in range(0, len(items), BATCH):
                 key, some = f"{run}/{made + len(batches)}", items[start : start + BATCH]
-                batches.append(Batch(tenant=self._tenant, of=of, key=key, items=some, run=run, agent=self._agent))
+                batch = Batch(tenant=self._tenant, of=of, key=key, items=some, run=run, agent=self._agent)
+                # An owner's epoch is another one.
+                batches.append(batch if of else batch.changed(epoch=self._epoch))
         remembered = self._learned.remembered + len(buffer)
         self._update(buffer=(), batches=made + len(batches), remembered=remembered)
         return batches

@@ -191,7 +191,8 @@ class ResumableAgent(Steerable, Conversing):
         if workflow.info().run_id != workflow.info().original_execution_run_id:
             # The run was reset: what comes next may have happened in the run that it was reset from.
             running.state = running.state.changed(earlier=running.state.earlier or running.state.started_at)
-        running.outbox.start(running.state.prepared.tenant, running.task.agent)
+        prepared = running.state.prepared
+        running.outbox.start(prepared.tenant, prepared.epoch, running.task.agent)
         self._keeper.start()
         running.enter(Phase.RUNNING)
         return await self.runner().run()

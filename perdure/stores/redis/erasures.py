@@ -46,6 +46,18 @@ class RedisErasures:
         """
         require_none_since(asked_at, [await self.of(tenant)])
 
+    async def epoch_since(self, tenant: str, asked_at: datetime) -> int:
+        """Return a user's epoch, under which to write what was asked at a moment.
+
+        It is read before the look for an erasure: one that comes in between is seen by one of the two.
+
+        Raises:
+            TenantErased: They were erased after that moment.
+        """
+        epoch = await ask(self._redis, "GET", keys.epoch(tenant))
+        await self.require_none_since(tenant, asked_at)
+        return int(epoch or 0)
+
     async def add(self, erasure: Erasure) -> None:
         """Keep an erasure; from then on no change that was accepted before it is written."""
         await self._raise([keys.epoch(erasure.tenant)], erasure.epoch)

@@ -1,0 +1,100 @@
+"""Erasing a user while a worker stands still with something of theirs; and the user who comes back afterwards."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from activities.submitting import Submitter
+from perdure import Actor, ActorKind, AgentTask, RememberRequest
+from perdure.errors import TenantErased
+from perdure.jobs import Batch
+from perdure.requests import EraseRequest
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from tests.support.harness import Bench
+from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+SAYS = """
+steps:
+  - id: say
+    tool: echo
+    args: {value: "${inputs.word}"}
+    remember: [{lane: pattern, key: k, payload: {said: "${output}"}}]
+inputs: {word: string}
+output: "${steps.say.output}"
+"""
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    (tmp_path / "skills").mkdir()
+    settings = {"tools": ("tests.support.tools",), "skills": (tmp_path / "skills",)}
+    async with deployment(servers, tmp_path / "home", settings=settings) as one:
+        yield one
+
+
+@pytest.fixture
+def agents(here: Deployment, tmp_path: Path) -> Bench:
+    return Bench(client=here.client, queue=here.queue, folder=tmp_path, deployed=here)
+
+
+def task_of(agents: Bench, user: str) -> AgentTask:
+    return AgentTask(task_id=uuid4().hex, user_id=user, skill=agents.skill(SAYS), inputs={"word": "Marzipan"})
+
+
+async def test_a_user_who_was_erased_comes_back_with_tasks(gateway: Gateway, agents: Bench) -> None:
+    user = f"user {uuid4().hex}"
+    for _ in range(2):
+        assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
+        result = await (await agents.start(task_of(agents, user))).result()
+        assert result.output == "Marzipan"
+
+
+@pytest.mark.parametrize("asks", ["a person", "a task"])
+async def test_what_a_worker_that_stood_still_submits_after_an_erasure_is_not_written(
+    here: Deployment, gateway: Gateway, agents: Bench, monkeypatch: pytest.MonkeyPatch, asks: str
+) -> None:
+    user = f"user {uuid4().hex}"
+    tenant = here.services.tenant_key.tenant_of(user)
+    submit, began, erased = Submitter.submit, asyncio.Event(), asyncio.Event()
+    ended: asyncio.Future[TenantErased | None] = asyncio.get_running_loop().create_future()
+    under_way: list[asyncio.Task[str]] = []
+
+    async def stopped(submitter: Submitter, batch: Batch, job: str) -> Batch:
+        if batch.tenant != tenant or ended.done():
+            return await submit(submitter, batch, job)
+        began.set()
+        while not erased.is_set():
+            try:
+                await erased.wait()
+            except asyncio.CancelledError:
+                # A process that is stopped hears of nothing.
+                continue
+        try:
+            taken = await submit(submitter, batch, job)
+        except TenantErased as error:
+            ended.set_result(error)
+            raise
+        ended.set_result(None)
+        return taken
+
+    monkeypatch.setattr(Submitter, "submit", stopped)
+    if asks == "a task":
+        await agents.start(task_of(agents, user))
+    else:
+        said: JsonValue = {"kind": "memory", "content": "Marzipan is made of almonds.", "occurrence": "o"}
+        request = RememberRequest(user_id=user, key="k", items=(said,))
+        under_way.append(asyncio.create_task(gateway.remember(request, by=TESTER)))
+    await began.wait()
+    assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
+    erased.set()
+    refused = await ended
+    assert await here.services.eraser.left(tenant) == ()
+    assert isinstance(refused, TenantErased)
+    for one in under_way:
+        one.cancel()
