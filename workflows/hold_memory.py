@@ -126,6 +126,8 @@ class HoldMemory:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
+            if is_erased(error):
+                return Decided(outcome=HoldOutcome.REJECTED, by=by, at=at, reason=problem_of(error))
             return await self._rejected(hold, by, at, problem_of(error), "")
         receipt = await workflow.execute_activity(
             Activity.WAIT_INGEST,

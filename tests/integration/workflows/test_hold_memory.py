@@ -9,14 +9,20 @@ from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.client import (
+    ActivityFailureError,
+    Client,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowUpdateFailedError,
+)
 from temporalio.exceptions import ApplicationError
 
 from activities.jobs import job_id
 from localservers import Server
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import MARKER, Memory, Purpose, State
-from perdure.errors import InvalidInput, PerdureError
+from perdure.errors import InvalidInput, PerdureError, TenantErased
 from perdure.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence, hold_id
 from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
@@ -415,21 +421,22 @@ async def test_what_was_put_on_hold_before_an_erasure_is_not_asked_after(here: D
     assert (await started(here, later)).outcome is HoldOutcome.APPROVED, "the control: accepted afterwards"
 
 
-async def test_an_approval_is_written_under_the_epoch_of_what_was_offered(here: Deployment) -> None:
+async def test_an_approval_of_what_was_offered_before_an_erasure_is_refused(here: Deployment) -> None:
     tenant, now = f"t_{uuid4().hex}", datetime.now(UTC)
     approved = hold_of(tenant, now, epoch=0).batch.changed(approved=Approved(at=now, doubt=False))
     await here.services.eraser.begin(tenant, operation="erase", at=now, by=ANNA)
-    job = await here.client.execute_activity(
-        Activity.APPROVE_HELD,
-        approved,
-        id=uuid4().hex,
-        task_queue=here.queue,
-        result_type=str,
-        start_to_close_timeout=timedelta(seconds=20),
-    )
-    [line] = (await here.client.get_workflow_handle(job, result_type=Receipt).result()).items
-    assert (line.fate, "erased after this was accepted" in line.reason) == (Fate.REJECTED, True)
-    assert await here.services.longterm.everything(tenant) == {}
+    with pytest.raises(ActivityFailureError) as refused:
+        await here.client.execute_activity(
+            Activity.APPROVE_HELD,
+            approved,
+            id=uuid4().hex,
+            task_queue=here.queue,
+            result_type=str,
+            start_to_close_timeout=timedelta(seconds=20),
+        )
+    assert isinstance(refused.value.cause, ApplicationError)
+    assert refused.value.cause.type == TenantErased.__name__
+    assert await here.services.eraser.left(tenant) == ()
 
 
 def hold_of(tenant: str, accepted: datetime, *, epoch: int | None) -> Hold:
