@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import httpx
 import weaviate
@@ -155,6 +156,17 @@ class Connection:
             raise StoreUnavailable(STORE, f"has no collection {name} yet; {schema.WHO_CREATES}")
         config = await self._client.collections.use(name).config.get(simple=True)
         schema.check(name, config.description, self._embedding)
+
+
+async def stored_at(collection: CollectionAsync[Any, Any], place: UUID, properties: list[str]) -> Any | None:
+    """Return the object with an id of Weaviate's, whether or not any index has it; None: there is none.
+
+    Every filter asks an index, also one by id, and Weaviate that is killed may lose what an index had. Pages follow one
+    another without one, from any place on.
+    """
+    before = str(UUID(int=place.int - 1))
+    found = await collection.query.fetch_objects(limit=1, after=before, return_properties=properties)
+    return next((one for one in found.objects if one.uuid == place), None)
 
 
 def make_client(url: str, grpc_port: int, *, api_key: SecretStr | None = None) -> weaviate.WeaviateAsyncClient:

@@ -9,7 +9,7 @@ from weaviate.collections import CollectionAsync
 from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.losses import Store
-from perdure.stores.weaviate.connection import Connection, answered_within
+from perdure.stores.weaviate.connection import Connection, answered_within, stored_at
 from perdure.stores.weaviate.schema import WHO_CREATES, erasures_name
 from perdure.tolerance import read_back
 
@@ -46,8 +46,8 @@ class WeaviateErasures:
         async with answered_within(self._timeout):
             if not await collection.exists():
                 return None
-            found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, tenant)])
-        return next((read_back(Erasure, str(one.properties["line"])) for one in found.objects), None)
+            found = await stored_at(collection, uuid5(_NAMES, tenant), ["line"])
+        return None if found is None else read_back(Erasure, str(found.properties["line"]))
 
     async def add(self, erasure: Erasure) -> None:
         """Keep an erasure."""

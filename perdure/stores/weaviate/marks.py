@@ -13,7 +13,7 @@ from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import StoreLost, StoreUnavailable
 from perdure.losses import Mark, Store, Told
-from perdure.stores.weaviate.connection import Connection, answered_within
+from perdure.stores.weaviate.connection import Connection, answered_within, stored_at
 
 _NAMES = UUID("5e2f6dc0-9a43-4c5a-8f5f-3f0d2f0e5b11")
 _ID = "journal"
@@ -78,8 +78,8 @@ class WeaviateMarks:
         async with answered_within(self._timeout):
             if not await collection.exists():
                 return ""
-            found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, _REBUILDING)])
-        return "".join(str(one.properties["value"]) for one in found.objects)
+            found = await stored_at(collection, uuid5(_NAMES, _REBUILDING), ["value"])
+        return "" if found is None else str(found.properties["value"])
 
     async def move(self, journal: str) -> None:
         """Bind Weaviate to another journal."""
@@ -99,9 +99,8 @@ class WeaviateMarks:
         collection = await self._collection()
         if at_least:
             async with answered_within(self._timeout):
-                found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, writer)])
-            known = [Mark.read(str(one.properties["value"])) for one in found.objects]
-            if not known or known[0].done < at_least:
+                found = await stored_at(collection, uuid5(_NAMES, writer), ["value"])
+            if found is None or Mark.read(str(found.properties["value"])).done < at_least:
                 raise StoreLost(Store.WEAVIATE, "has lost what was written to it")
         await self._put(writer, str(mark))
 

@@ -17,7 +17,7 @@ from perdure.entries import Entry, Hit
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
-from perdure.stores.weaviate.connection import NO_FILES, Connection, MissingTenant, answered_within
+from perdure.stores.weaviate.connection import NO_FILES, Connection, MissingTenant, answered_within, stored_at
 from perdure.stores.weaviate.mapping import RETURNED, WORDS, Kind, entry_from
 from perdure.together import together
 
@@ -88,17 +88,13 @@ class Queries:
         return [_entry(kind, item) for item in found.objects]
 
     async def stored(self, tenant: str, kind: Kind, uuids: Sequence[str]) -> list[Entry]:
-        """Return what is stored under these ids of Weaviate's, whether or not any index has it.
-
-        Every filter asks an index, also one by id. Pages follow one another without one, from any place on.
-        """
+        """Return what is stored under these ids of Weaviate's, whether or not any index has it."""
         collection, few = await self._connection.of(tenant, kind), asyncio.Semaphore(_AT_ONCE)
 
         async def stored(uuid: str) -> list[Entry]:
-            before = str(UUID(int=UUID(uuid).int - 1))
             async with few, answered_within(self._timeout):
-                found = await collection.query.fetch_objects(limit=1, after=before, return_properties=RETURNED)
-            return [_entry(kind, item) for item in found.objects if str(item.uuid) == uuid]
+                found = await stored_at(collection, UUID(uuid), RETURNED)
+            return [] if found is None else [_entry(kind, found)]
 
         try:
             return [entry for found in await together(*map(stored, uuids)) for entry in found]

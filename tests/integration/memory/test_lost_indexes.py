@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from localservers import Server
 from localservers.fleet import Fleet
 from perdure.entries import Entry, Memory
+from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.jobs import Fate
 from perdure.memory.repair import Repair
@@ -142,3 +143,18 @@ async def test_what_is_deleted_is_gone_from_every_index(fleet: Fleet, own: Store
     assert await own.longterm.everything(tenant) == {}
     [vector] = await own.embedder.embed(["Room 1 has 7 windows."])
     assert await nearest(own.longterm, tenant, vector, 5) == []
+
+
+async def test_what_weaviate_says_of_itself_needs_no_index(fleet: Fleet, own: Stores, tenant: str) -> None:
+    erasure = Erasure(tenant=tenant, epoch=1, at=NOW, operation="erase")
+    await own.longterm.erasures.add(erasure)
+    await write(own, tenant, passing("before", "o1"), operation="job-1")
+    await fleet.stop(Server.WEAVIATE)
+    for collection in ("perduremark", "perdureerasure"):
+        [index] = fleet.data(Server.WEAVIATE).glob(f"{collection}/*/lsm/property__id")
+        shutil.rmtree(index)
+    await fleet.start(Server.WEAVIATE)
+
+    assert await own.whole.compare() == ()
+    await write(own, tenant, passing("after", "o2"), operation="job-2")
+    assert await own.longterm.erasures.of(tenant) == erasure
