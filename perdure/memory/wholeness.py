@@ -286,8 +286,11 @@ class Wholeness:
         if not self._writer:
             await self._mark()
         number = self._claimed + 1
-        await self._redis.claimed(self._writer, number)
-        self._claimed = number
+        if await self._redis.claimed(self._writer, number, after=self._claimed):
+            self._claimed = number
+        else:
+            # Claims were lost; this one is not counted, and is taken for lost as well, once Redis is rebuilt.
+            self.doubt()
         await self._mark()
 
     async def _mark(self) -> None:

@@ -26,9 +26,21 @@ if done < tonumber(string.match(ARGV[2], '^%d+ (%d+)')) then redis.call('HSET', 
 return 1
 """
 
+# Answers 0, and counts nothing, where what the process counted last is no longer there: one that counted on would hide
+# that the claims before it are lost.
 _CLAIMED = """
-if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') < tonumber(ARGV[2]) then
-  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+local known = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
+if known < tonumber(ARGV[3]) then return 0 end
+if known < tonumber(ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+return 1
+"""
+
+# Processes go on counting while their numbers are restored.
+_RAISE_CLAIMS = """
+for place = 1, #ARGV, 2 do
+  if tonumber(redis.call('HGET', KEYS[1], ARGV[place]) or '0') < tonumber(ARGV[place + 1]) then
+    redis.call('HSET', KEYS[1], ARGV[place], ARGV[place + 1])
+  end
 end
 return 1
 """
@@ -41,6 +53,7 @@ class RedisMarks:
         self._redis = redis
         self._mark = Script(redis, _MARK)
         self._claimed = Script(redis, _CLAIMED)
+        self._raise_claims = Script(redis, _RAISE_CLAIMS)
 
     @property
     def connections(self) -> int:
@@ -94,16 +107,26 @@ class RedisMarks:
         if not await self._mark([keys.MARKS], f"{_OF}{writer}", str(mark), at_least, _ID):
             raise StoreLost(Store.REDIS, "has lost what was written to it")
 
-    async def claimed(self, writer: str, number: int) -> None:
-        """Record how many claims a process has made, the last one before this call."""
-        await self._claimed([keys.MARKS], f"{_CLAIMS}{writer}", number)
+    async def claimed(self, writer: str, number: int, *, after: int) -> bool:
+        """Record how many claims a process has made, the last one before this call.
+
+        Args:
+            writer: The process.
+            number: How many.
+            after: How many it had recorded before.
+
+        Returns:
+            False where Redis knows of fewer, and so has lost some: nothing is recorded.
+        """
+        return bool(await self._claimed([keys.MARKS], f"{_CLAIMS}{writer}", number, after))
 
     async def restore(self, journal: str, marks: Mapping[str, Mark]) -> None:
         """Write the marks of a Redis that was rebuilt; what cannot be rebuilt, as claims, was lost until now."""
         since = (_SINCE, datetime.now(UTC).isoformat())
         fields = (text for writer, mark in marks.items() for text in (f"{_OF}{writer}", str(mark)))
         claims = (text for writer, mark in marks.items() for text in (f"{_CLAIMS}{writer}", mark.claimed))
-        await ask(self._redis, "HSET", keys.MARKS, *since, *fields, *claims, _ID, journal)
+        await self._raise_claims([keys.MARKS], *claims)
+        await ask(self._redis, "HSET", keys.MARKS, *since, *fields, _ID, journal)
         await ask(self._redis, "HDEL", keys.MARKS, _REBUILDING)
 
     async def remove(self, writer: str) -> None:

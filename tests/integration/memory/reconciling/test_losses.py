@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -169,8 +169,9 @@ async def test_redis_is_an_older_copy(fleet: Fleet, own: Stores, tenant: str, tm
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("goes_on", [True, False], ids=["the process claims again", "it waits"])
 async def test_redis_is_an_older_copy_that_lacks_a_claim_alone(
-    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path
+    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path, goes_on: bool
 ) -> None:
     await write(own, tenant, passing("kept", "o3", at=LATER))
     await own.whole.claimed()
@@ -185,10 +186,37 @@ async def test_redis_is_an_older_copy_that_lacks_a_claim_alone(
     await fleet.stop(Server.REDIS)
     restore()
     await fleet.start(Server.REDIS)
+    if goes_on:
+        await own.whole.claimed()
     assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.OLDER),)
     assert await own.whole.redis_since() is None
     await rebuild(own, tenant)
     await own.whole.claimed()
+    assert await own.whole.compare() == ()
+
+
+async def test_a_claim_that_is_counted_as_redis_is_restored_is_not_taken_back(
+    own: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+    await other.claimed()
+    async with own.whole.writing():
+        pass
+    await ask(own.redis, "FLUSHALL")
+    found = await own.whole.compare()
+    tokens = await own.whole.rebuilding(found)
+    restore = RedisMarks.restore
+
+    async def late(marks: RedisMarks, journal: str, known: Mapping[str, Mark]) -> None:
+        [writer] = [name for name, mark in known.items() if mark.claimed]
+        # Another process that Redis knows of already, and that has gone on.
+        await marks.claimed(writer, known[writer].claimed + 1, after=0)
+        await restore(marks, journal, known)
+
+    monkeypatch.setattr(RedisMarks, "restore", late)
+    assert await own.whole.rebuilt(found, tokens)
+    told = (await RedisMarks(own.redis).told()).marks
+    assert max(mark.claimed for mark in told.values()) == 2
     assert await own.whole.compare() == ()
 
 
