@@ -94,9 +94,8 @@ def sync_folder(folder: Path) -> None:
 @contextmanager
 def locked(folder: Path, *, shared: bool = False) -> Generator[None]:
     """Hold a folder's lock, which all processes of all machines that mount it respect."""
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = _taken(folder / LOCK, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
@@ -112,6 +111,23 @@ async def in_thread(store: str, call: Callable[[], _T]) -> _T:
         return await asyncio.to_thread(call)
     except OSError as error:
         raise StoreUnavailable(store, error.strerror or type(error).__name__) from error
+
+
+def _taken(path: Path, how: int) -> int:
+    """Take the lock of a file that still has this name: the folder may be erased, and made anew, by who held it."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, how)
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
+        except FileNotFoundError:
+            # Opening it once more says whether the folder is gone.
+            pass
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
 
 
 def _drafted(draft: Path, content: bytes) -> None:

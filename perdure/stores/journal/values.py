@@ -9,6 +9,7 @@ import os
 import secrets
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from perdure.errors import StoreLost, TenantErased
@@ -71,7 +72,7 @@ class ValueFiles:
         )
 
     async def older(self, tenant: str, seconds: float) -> list[str]:
-        """Return the names of the values that are older than this."""
+        """Return the names of the values that are older than this; of a tenant that is erased meanwhile, none."""
         found = await disk.in_thread(Store.JOURNAL, lambda: self._older(tenant, seconds))
         return [path.name.removesuffix(_SUFFIX) for path in found if path.name.endswith(_SUFFIX)]
 
@@ -80,7 +81,8 @@ class ValueFiles:
 
         def touch() -> None:
             for name in names:
-                os.utime(self._path(tenant, name))
+                with suppress(FileNotFoundError):
+                    os.utime(self._path(tenant, name))
 
         await disk.in_thread(Store.JOURNAL, touch)
 
@@ -88,7 +90,7 @@ class ValueFiles:
         """Remove the values that are older than this, and what a crash left of one half written."""
 
         def remove() -> None:
-            with disk.locked(self._of(tenant)):
+            with suppress(FileNotFoundError), disk.locked(self._of(tenant)):
                 for path in self._older(tenant, seconds):
                     path.unlink(missing_ok=True)
 
@@ -118,8 +120,10 @@ class ValueFiles:
             raise StoreLost(Store.JOURNAL, f"{self._folder} does not hold it: mount it, or restore its backup")
 
     def _older(self, tenant: str, seconds: float) -> list[Path]:
-        before, folder = time.time() - seconds, self._of(tenant)
-        return [path for path in folder.iterdir() if path.name != disk.LOCK and path.stat().st_mtime < before]
+        before, folder, found = time.time() - seconds, self._of(tenant), list[Path]()
+        with suppress(FileNotFoundError):
+            found.extend(path for path in folder.iterdir() if path.name != disk.LOCK and path.stat().st_mtime < before)
+        return found
 
     def _path(self, tenant: str, name: str) -> Path:
         return self._of(tenant) / f"{name}{_SUFFIX}"

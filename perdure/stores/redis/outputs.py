@@ -160,8 +160,9 @@ class Outputs:
             # Looked at three times within that time, so that two looks may fail.
             old = await self._files.older(tenant, self._ttl / 3000)
             live = [name for name in old if await ask(self._redis, "EXISTS", *self._keepers(tenant, name))]
-            await self._files.touch(tenant, live)
-            await self._files.remove_older(tenant, self._ttl / 1000)
+            if old:
+                await self._files.touch(tenant, live)
+                await self._files.remove_older(tenant, self._ttl / 1000)
         for line in await ask(self._redis, "ZRANGE", keys.UNFILED, 0, -1):
             tenant, name = line.split(" ")
             epoch = await self.epoch(tenant)

@@ -167,6 +167,23 @@ async def test_a_file_goes_once_it_is_old_and_gone_from_redis(redis: Redis, fold
     assert files[live].stat().st_mtime > old
 
 
+async def test_a_tenant_that_is_erased_meanwhile_keeps_nobody_elses_files_from_being_cleaned(
+    redis: Redis, folder: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = Outputs(redis, TTL, files=ValueFiles(folder))
+    reference = await outputs.keep(tenant, f'"{uuid4()}"')
+    [file] = (folder / tenant / "values").glob(f"*{reference}.json")
+    _make_old(file)
+    await ask(redis, "DEL", keys.output(tenant, OUTPUT, reference))
+
+    async def listed_before(_: ValueFiles) -> list[str]:
+        return ["t_erased", tenant]
+
+    monkeypatch.setattr(ValueFiles, "tenants", listed_before)
+    await outputs.clean()
+    assert not file.exists()
+
+
 OF_KEYS_ALONE = bindings._KEEP.replace("redis.call('SADD', KEYS[2], KEYS[2])", "")  # pyright: ignore[reportPrivateUsage]
 
 
