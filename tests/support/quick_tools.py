@@ -60,3 +60,10 @@ async def tell_quickly(call: ToolCall, ledger: str) -> list[Any]:
     if call.attempt == 1:
         await asyncio.sleep(1)
     return [json.loads(line) for line in lines_in(ledger)]
+
+
+@tool(effect="read", quick=True)
+async def echo_late_quickly(value: Any, seconds: float) -> Any:
+    """Return what was given, a while later."""
+    await asyncio.sleep(seconds)
+    return value
