@@ -62,6 +62,9 @@ class Branches:
     async def cancel(self) -> None:
         """Cancel the work under way, and wait until it has ended; an effect that has begun is not cut off."""
         self.ending = True
+        # What ended in the same moment as the task was cancelled counts: a task that is cancelled before it takes up a
+        # result loses it, and with it what undoes the effect. A condition is looked at once all that can go on has.
+        await workflow.wait_condition(lambda: True)
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

@@ -51,11 +51,7 @@ class Wholeness:
         self._redis = redis
         self._stores = {Store.REDIS: redis, Store.WEAVIATE: weaviate}
         self._writer = ""
-        self._begun = 0
-        self._recorded = 0
-        self._done = 0
-        self._closed = 0
-        self._claimed = 0
+        self._begun = self._recorded = self._done = self._closed = self._claimed = 0
         self._marking = asyncio.Lock()
         self._closing = asyncio.Lock()
         self._connected = 0
@@ -289,7 +285,7 @@ class Wholeness:
         if await self._redis.claimed(self._writer, number, after=self._claimed):
             self._claimed = number
         else:
-            # Claims were lost; this one is not counted, and is taken for lost as well, once Redis is rebuilt.
+            # Claims were lost, and this one counts as lost as well, once Redis is rebuilt.
             self.doubt()
         await self._mark()
 
