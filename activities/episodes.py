@@ -21,6 +21,7 @@ from perdure.memory.extraction.screening import brief
 from perdure.said import Said
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
+from perdure.together import to_its_end
 
 _log = structlog.get_logger(__name__)
 
@@ -121,10 +122,12 @@ class SessionWriter:
                     left = left[1:]
         for episode in left:
             try:
-                await self._spool.append(tenant, session, episode, epoch=epoch)
-                self.waiting.set()
+                # The activity may be cancelled meanwhile, and what is on the disk then has to be brought all the same.
+                await to_its_end(self._spool.append(tenant, session, episode, epoch=epoch))
             except StoreUnavailable as problem:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))
+            finally:
+                self.waiting.set()
 
     async def _resolved(self, call: StepCall, attempt: Attempt, now: datetime) -> list[Episode]:
         failure = await self._known(call, happened.failure_id(attempt.run, call.path), _patience(attempt))

@@ -26,6 +26,9 @@ from perdure.together import together
 AGAIN_AFTER = 5.0
 """Seconds between two tries while Redis is away."""
 
+BRING_EVERY = 60.0
+"""Seconds between two looks for episodes that another process left waiting."""
+
 CHECK_EVERY = 5.0
 """Seconds between two looks for tenants to be checked; one look is one command to Redis."""
 
@@ -181,7 +184,10 @@ async def _until_answered(check: Callable[[], Awaitable[None]]) -> None:
 async def _keep_bringing(bring: Callable[[], Awaitable[int]], waiting: asyncio.Event) -> None:
     waiting.set()
     while True:
-        await waiting.wait()
+        # Another process of this machine may have left some, and died.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BRING_EVERY):
+                await waiting.wait()
         waiting.clear()
         try:
             brought = await bring()

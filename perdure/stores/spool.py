@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from perdure.episodes import Episode
 from perdure.model import Stored
 from perdure.stores import disk
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.tolerance import read_back
 
 _ENDING = ".jsonl"
@@ -36,13 +37,15 @@ class Spool:
 
     Args:
         folder: Where the files are; made when first needed.
+        erasures: The erasures that the journal knows of.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, erasures: ErasureLog) -> None:
         self._folder = folder
+        self._erasures = erasures
 
     async def append(self, tenant: str, session: str, episode: Episode, *, epoch: int | None = None) -> None:
-        """Keep an episode; on return it is on the disk.
+        """Keep an episode, unless its user was erased since it began; on return it is on the disk.
 
         Raises:
             StoreUnavailable: It could not be written.
@@ -51,8 +54,10 @@ class Spool:
 
         def write() -> None:
             disk.make_folder(self._folder)
+            # An erasure is logged before it removes anything: it finds the line, or the line is dropped.
             with disk.locked(self._folder):
-                disk.append(self._file(tenant), line)
+                if epoch is None or not self._erasures.is_newer(tenant, epoch):
+                    disk.append(self._file(tenant), line)
 
         await disk.in_thread("spool", write)
 

@@ -16,6 +16,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.settings import Addresses, Settings
 from perdure.stores.audit.files import FOLDER
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.accesses import Accesses
@@ -74,7 +75,8 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     redis = connect(addresses.redis_url)
     embedder = CachedEmbedder(embedder_of(settings), _CACHED_VECTORS)
     longterm = longterm_of(settings, addresses, redis, embedder)
-    journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
+    journal, episodes = Journal(settings.journal_folder), Episodes(redis)
+    spool = Spool(settings.home / "spool", ErasureLog(settings.journal_folder))
     checks, deletions = Checks(redis), Deletions(redis)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
     leases = Leases(redis)

@@ -1,6 +1,7 @@
 """Episodes that waited in the spool reach Redis once it is back, each once; a worker that does not belong stops."""
 
 import asyncio
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -19,7 +20,9 @@ from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.wholeness import Wholeness
 from perdure.settings import Addresses
+from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
@@ -68,7 +71,7 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
 ) -> None:
     fleet = await own_servers(Server.REDIS)
     redis = connect(fleet.addresses.redis_url)
-    spool, episodes = Spool(tmp_path), Episodes(redis)
+    spool, episodes = Spool(tmp_path, ErasureLog(tmp_path / "journal")), Episodes(redis)
     for kept in (episode("one"), episode("two"), episode("too old", NOW - timedelta(hours=25))):
         await spool.append(tenant, "s", kept)
     await fleet.stop(Server.REDIS)
@@ -89,10 +92,34 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
     await redis.aclose()
 
 
+async def test_what_a_cancelled_activity_leaves_in_the_spool_is_brought(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool, away = Spool(tmp_path / "spool", ErasureLog(tmp_path / "journal")), connect("redis://127.0.0.1:1")
+    writer = SessionWriter(Episodes(away), spool, consents_of(servers, away, tmp_path))
+    append, begun, go = disk.append, threading.Event(), threading.Event()
+
+    def slow(path: Path, content: bytes) -> None:
+        begun.set()
+        go.wait(20)
+        append(path, content)
+
+    monkeypatch.setattr(disk, "append", slow)
+    writing = asyncio.create_task(writer.write("t_1", "s", [episode("one")]))
+    assert await asyncio.to_thread(begun.wait, 20)
+    writing.cancel()
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert writer.waiting.is_set()
+    assert await spool.tenants() == ["t_1"]
+    await away.aclose()
+
+
 async def test_what_waited_on_another_machine_while_its_user_was_erased_is_dropped(
     servers: Servers, tmp_path: Path, tenant: str
 ) -> None:
-    redis, spool = connect(servers.redis_url), Spool(tmp_path)
+    redis, spool = connect(servers.redis_url), Spool(tmp_path, ErasureLog(tmp_path / "journal"))
     episodes, erasures = Episodes(redis), RedisErasures(redis)
     await spool.append(tenant, "s", episode("before"))
     await spool.append(tenant, "s", episode("after", NOW + timedelta(seconds=2)))
@@ -105,7 +132,11 @@ async def test_what_waited_on_another_machine_while_its_user_was_erased_is_dropp
 
 
 async def test_what_waited_while_its_user_withdrew_their_consent_is_dropped(stores: Stores, tmp_path: Path) -> None:
-    spool, episodes, erasures = Spool(tmp_path), Episodes(stores.redis), RedisErasures(stores.redis)
+    spool, episodes, erasures = (
+        Spool(tmp_path, ErasureLog(tmp_path / "journal")),
+        Episodes(stores.redis),
+        RedisErasures(stores.redis),
+    )
     consents = ConsentBook(RedisConsents(stores.redis), stores.journal, stores.leases, stores.whole, stores.audit)
     by, tenants = Actor(kind=ActorKind.SYSTEM), [f"t_{uuid4().hex}" for _ in range(2)]
     for tenant in tenants:
@@ -133,7 +164,7 @@ async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_server
     await whole("shared").begin(key)
     await fleet.stop(Server.REDIS)
     await fleet.stop(Server.WEAVIATE)
-    spool = Spool(tmp_path / "spool")
+    spool = Spool(tmp_path / "spool", ErasureLog(tmp_path / "journal"))
     consents = consents_of(fleet.addresses, redis, tmp_path)
     erasures, episodes = RedisErasures(redis), Episodes(redis)
     task = asyncio.create_task(

@@ -39,6 +39,7 @@ from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.models.errors import ModelRefused
 from perdure.requests import RecallRequest
 from perdure.stores.audit.files import FOLDER
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.lines import Changed, Settled, accepted
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
@@ -145,7 +146,7 @@ async def tiers(servers: Servers, tmp_path: Path) -> AsyncGenerator[Tiers]:
         longterm=longterm,
         episodes=Episodes(redis),
         journal=Journal(tmp_path / "journal"),
-        spool=Spool(tmp_path / "spool"),
+        spool=Spool(tmp_path / "spool", ErasureLog(tmp_path / "journal")),
         checks=Checks(redis),
         deletions=Deletions(redis),
         leases=Leases(redis),
@@ -443,7 +444,7 @@ async def test_everything_down_is_an_empty_answer(tmp_path: Path) -> None:
         longterm=dead,
         episodes=Episodes(redis),
         journal=Journal(tmp_path / "journal" / "x"),
-        spool=Spool(tmp_path / "journal" / "y"),
+        spool=Spool(tmp_path / "journal" / "y", ErasureLog(tmp_path / "journal")),
         checks=Checks(redis),
         deletions=Deletions(redis),
         leases=Leases(redis),

@@ -13,6 +13,7 @@ from perdure.items import Item, MemoryItem, RecordItem, item_id, record_text
 from perdure.jobs import Batch, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.lines import accepted
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
@@ -30,7 +31,7 @@ def recall_of(stores: Stores, folder: Path, **more: Any) -> Recall:
         "longterm": stores.longterm,
         "episodes": Episodes(stores.redis),
         "journal": stores.journal,
-        "spool": Spool(folder / "spool"),
+        "spool": Spool(folder / "spool", ErasureLog(folder / "journal")),
         "checks": stores.checks,
         "deletions": stores.deletions,
         "leases": Leases(stores.redis),

@@ -11,6 +11,7 @@ from perdure.items import MemoryItem, TurnItem
 from perdure.jobs import Batch, Decision, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.lines import accepted
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
@@ -45,7 +46,7 @@ def recall(stores: Stores, tmp_path: Path) -> Recall:
         longterm=stores.longterm,
         episodes=Episodes(stores.redis),
         journal=stores.journal,
-        spool=Spool(tmp_path / "spool"),
+        spool=Spool(tmp_path / "spool", ErasureLog(tmp_path / "journal")),
         checks=stores.checks,
         deletions=stores.deletions,
         leases=Leases(stores.redis),
