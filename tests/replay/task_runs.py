@@ -379,7 +379,7 @@ async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHa
 
 async def _answer(handle: WorkflowHandle[Any, Any], value: str, identifier: str = "") -> None:
     # Before one, a tool fails five times, with 15 s of pauses.
-    question = await question_of(handle, identifier, seconds=60)
+    question = await question_of(handle, identifier, seconds=120)
     await handle.execute_update("answer", Answer(question_id=question.id, value=value, by="a person"))
 
 

@@ -1,7 +1,6 @@
 """A query can have a worker run ahead of the recorded history: what is recorded afterwards must replay."""
 
 import asyncio
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -77,10 +76,21 @@ steps:
 """
 
 
-@pytest.mark.parametrize("never_evicting", [False, pytest.param(True, marks=pytest.mark.slow, id="control")])
-async def test_a_query_that_runs_ahead_takes_no_event_out_of_its_order(
-    servers: Servers, tmp_path: Path, never_evicting: bool
-) -> None:
+async def test_a_query_that_runs_ahead_takes_no_event_out_of_its_order(servers: Servers, tmp_path: Path) -> None:
+    assert await replays(servers, tmp_path, never_evicting=False)
+
+
+@pytest.mark.slow
+async def test_without_evicting_it_would(servers: Servers, tmp_path: Path) -> None:
+    # On a busy machine the question may be answered before the step ends.
+    for _ in range(5):
+        if not await replays(servers, tmp_path, never_evicting=True):
+            return
+    pytest.fail("each of five histories replayed")
+
+
+async def replays(servers: Servers, tmp_path: Path, *, never_evicting: bool) -> bool:
+    """Have a query run ahead of a history, and return whether what came of it replays."""
     async with processes(servers, tmp_path) as (workers, bench):
         ledger = bench.ledger()
         first = await workers.start()
@@ -99,7 +109,12 @@ async def test_a_query_that_runs_ahead_takes_no_event_out_of_its_order(
         )
         await activity.complete(outcome)
         await query
-        await handle.execute_update("deliver", Event(name="paid", value=7))
-        await handle.result()
-        with pytest.raises(NondeterminismError) if never_evicting else nullcontext():
+        try:
+            async with asyncio.timeout(30):
+                await handle.execute_update("deliver", Event(name="paid", value=7))
+                await handle.result()
             await bench.replay(handle)
+        except (TimeoutError, NondeterminismError):
+            # A worker that cannot replay it goes on trying.
+            return False
+        return True
