@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_
 from perdure.entries import MARKER, Described, Lane, normalised
 from perdure.errors import InvalidInput
 from perdure.identity import OwnerId, canonical_json, memory_id, record_id, turn_id
-from perdure.model import Instant, Name, Passed, Text, Unit, depth, one_line
+from perdure.model import Instant, Name, Passed, Text, Unit, depth, one_line, readable
 from perdure.said import Voice
 
 LARGEST_PAYLOAD = 16_000
@@ -90,7 +90,7 @@ class TurnItem(Passed):
 
     kind: Literal["turn"] = "turn"
     content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
-    speaker: Annotated[Text, Field(max_length=80), normalised]
+    speaker: Annotated[str, Field(min_length=1, max_length=80), readable, normalised]
     by: Voice = Voice.USER
     """Whether that is the user, an agent or a tool."""
     session: Name

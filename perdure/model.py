@@ -205,7 +205,10 @@ TenantId = Annotated[
 ]
 """A tenant, as it stands in keys and file names."""
 
-Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(_readable)]
+readable = AfterValidator(_readable)
+"""Refuses text without a word, or with control characters other than line breaks and tabs."""
+
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), readable]
 """A text of at most ``LONGEST_TEXT`` characters."""
 
 one_line = AfterValidator(_one_line)

@@ -4,6 +4,7 @@ Bounds are for what people write, and are checked there. A newer build may have 
 """
 
 import functools
+from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -14,25 +15,23 @@ from perdure.model import field_type
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
-_BOUNDS = {
-    "max_length": {"string_too_long", "too_long"},
-    "le": {"less_than_equal"},
-    "lt": {"less_than"},
-}
-"""The upper bounds that a schema may have, with the types of pydantic's errors about each."""
-
-_BEYOND = set[str]().union(*_BOUNDS.values())
+_BOUNDS = frozenset({"max_length", "le", "lt"})
+"""The upper bounds that a schema may have."""
 
 
 class Tolerant(Generic[T]):
     """Reads values of one type from JSON.
 
+    What is refused with this build's bounds is read again without them. Pydantic's errors do not say whether a bound is
+    all that is wrong: those of a union are about every one of its types, and a list without what is too long in it may
+    be too short.
+
     Args:
-        kind: A model, or a type that is made of models.
+        kind: A model, a type that is made of models, or what pydantic made of one.
     """
 
     def __init__(self, kind: Any) -> None:
-        self._adapter: TypeAdapter[T] = TypeAdapter(kind)
+        self._adapter: TypeAdapter[T] = kind if isinstance(kind, TypeAdapter) else TypeAdapter(kind)
 
     def read(self, data: str | bytes) -> T:
         """Return the value, also where it is beyond this build's bounds.
@@ -42,19 +41,19 @@ class Tolerant(Generic[T]):
         """
         try:
             return self._adapter.validate_json(data)
-        except ValidationError as problem:
-            if not is_beyond(problem):
-                raise
-            return self._unbounded.validate_json(data)
+        except ValidationError:
+            with suppress(ValidationError):
+                return self._unbounded.validate_json(data)
+            raise
 
     def take(self, value: object) -> T:
         """Return the value of what JSON has become, or of a model; see ``read``."""
         try:
             return self._adapter.validate_python(value)
-        except ValidationError as problem:
-            if not is_beyond(problem):
-                raise
-            return self._unbounded.validate_python(value)
+        except ValidationError:
+            with suppress(ValidationError):
+                return self._unbounded.validate_python(value)
+            raise
 
     @functools.cached_property
     def _unbounded(self) -> SchemaValidator:
@@ -63,17 +62,14 @@ class Tolerant(Generic[T]):
         return SchemaValidator(_without_bounds(self._adapter.core_schema), _use_prebuilt=False)
 
 
-def is_beyond(problem: ValidationError) -> bool:
-    """Return whether a value is wrong in nothing but that it is too large or too long."""
-    return all(error["type"] in _BEYOND for error in problem.errors())
-
-
 def bounds_crossed(model: type[BaseModel], name: str, value: object) -> ValidationError | None:
     """Return what a field's type says of a value that is beyond its bounds; None for every other value."""
     try:
         field_type(model, name).validate_python(value)
     except ValidationError as problem:
-        return problem if is_beyond(problem) else None
+        with suppress(ValidationError):
+            _of_field(model, name).take(value)
+            return problem
     return None
 
 
@@ -93,10 +89,15 @@ def tolerant(kind: Any) -> Tolerant[Any]:
     return Tolerant(kind)
 
 
+@functools.cache
+def _of_field(model: type[BaseModel], name: str) -> Tolerant[Any]:
+    return Tolerant(field_type(model, name))
+
+
 def _without_bounds(schema: Any) -> Any:
     if isinstance(schema, dict):
         parts = cast("dict[Any, Any]", schema)
-        bounds = _BOUNDS if "type" in parts else {}
+        bounds = _BOUNDS if "type" in parts else frozenset[str]()
         return {name: _without_bounds(part) for name, part in parts.items() if name not in bounds}
     if isinstance(schema, list | tuple):
         several = cast("list[Any]", schema)

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import Field, JsonValue, StringConstraints
 
 from perdure.model import Name, Passed, one_line
 
@@ -15,7 +15,7 @@ MOST_EXAMPLES = 20
 MOST_CHANGES = 200
 """Phrases, checks, examples and lines of a changelog that a skill may have; each a choice."""
 
-Line = Annotated[str, AfterValidator(str.strip), Field(min_length=1, max_length=500), one_line]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500), one_line]
 """A line of text for people."""
 
 
@@ -68,7 +68,7 @@ class SkillHeader(Passed):
     """When it is the right one; read when a skill is chosen."""
     triggers: Annotated[tuple[Line, ...], Field(max_length=MOST_TRIGGERS)] = Field(default=(), exclude_if=is_empty)
     """What somebody who needs it would say. No other skill may have the same phrase."""
-    deprecated: Annotated[str, AfterValidator(str.strip), Field(max_length=500)] = Field(
+    deprecated: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] = Field(
         default="", exclude_if=is_empty
     )
     """Why it is being phased out. It runs until its file is removed, and each of its tasks says so in its result."""

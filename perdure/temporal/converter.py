@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Self, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -23,7 +24,7 @@ from perdure.errors import InvalidInput, InvalidTask
 from perdure.model import Model, Request
 from perdure.tasks import AgentTask
 from perdure.temporal.errors import failure_of
-from perdure.tolerance import is_beyond, tolerant
+from perdure.tolerance import tolerant
 
 
 class _Json(PydanticJSONPlainPayloadConverter):
@@ -37,8 +38,9 @@ class _Json(PydanticJSONPlainPayloadConverter):
             if _is_newer(problem, model):
                 # A worker of the build that wrote it can go on: the task is left to it.
                 raise
-            if is_beyond(problem) and not issubclass(model, Request):
-                return tolerant(type_hint).read(payload.data)
+            if not issubclass(model, Request):
+                with suppress(ValidationError):
+                    return tolerant(type_hint).read(payload.data)
             raise failure_of(refused(problem, model, "", _error_of(model))) from None
         except InvalidInput as refusal:
             raise failure_of(refusal) from None

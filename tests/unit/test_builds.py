@@ -7,23 +7,31 @@ from enum import Enum
 from typing import Any, Literal, cast, get_args, get_origin
 
 import pytest
+from annotated_types import Le, Lt, MaxLen
 from pydantic import BaseModel, ValidationError
+from temporalio.api.common.v1 import Payload
+from temporalio.exceptions import ApplicationError
 
+from perdure.agent.prepared import PrepareCall
 from perdure.agent.state import Learned
 from perdure.agent.steps.calls import RecallTerms, StepContext
 from perdure.agent.steps.items import items_of
 from perdure.changes import ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput
+from perdure.holds import Hold
 from perdure.items import RecordItem
 from perdure.jobs import Batch
 from perdure.memory.recall.query import Query
-from perdure.model import OpenEnum, Passed, Stored
+from perdure.model import OpenEnum, Passed, Request, Stored
 from perdure.questions import Answer
 from perdure.requests import RememberRequest
-from perdure.skills.templates import RecordTemplate
+from perdure.skills.shape import Skill
+from perdure.skills.templates import RecallTemplate, RecordTemplate
 from perdure.stores.journal.lines import Accepted, decode
+from perdure.temporal.converter import PerdureConverter
 from perdure.tolerance import tolerant
+from perdure.updates import Correction
 from tests.recorded import samples
 
 TYPES = samples.types_of_builds()
@@ -156,6 +164,72 @@ def test_a_sample_is_read_without_bounds_as_with_them(name: str) -> None:
 LONG = "a" * 501
 
 
+def stretched(value: object, written: Any) -> Any:
+    """Return what a build with wider bounds would have written: each field is beyond its bound, if it has one."""
+    match value:
+        case BaseModel():
+            found = {name: stretched(getattr(value, name), written[name]) for name in written}
+            for name, field in type(value).model_fields.items():
+                for bound in field.metadata if found.get(name) is not None else ():
+                    found[name] = beyond(bound, found[name])
+            return found
+        case dict():
+            items = cast("dict[Any, Any]", value)
+            return {str(key): stretched(item, written[str(key)]) for key, item in items.items()}
+        case list() | tuple():
+            return [stretched(item, one) for item, one in zip(cast("list[Any]", value), written, strict=True)]
+        case _:
+            return written
+
+
+def beyond(bound: object, value: Any) -> Any:
+    match bound:
+        case MaxLen(most) if isinstance(value, str):
+            return "${" + "a" * (most - 1)
+        case MaxLen(most) if isinstance(value, list):
+            return cast("list[Any]", value) * (most + 1)
+        case Le(most) | Lt(most) if isinstance(value, int | float):
+            return cast("float", most) + 1
+        case _:
+            return value
+
+
+def received(kind: Any, value: object) -> Any:
+    """Return a value as a worker of this build reads it from Temporal."""
+    payload = Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(value).encode())
+    return PerdureConverter().from_payloads([payload], [kind])[0]
+
+
+# A task is strict until it is prepared.
+READ = [name for name, one in TYPES.items() if not issubclass(one, Request) and one is not PrepareCall]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_every_type_is_read_where_all_of_it_is_beyond_this_builds_bounds(name: str) -> None:
+    wider = stretched(TYPES[name].model_validate(read(name)), read(name))
+    if TYPES[name] is Hold:
+        del wider["batch"]["items"][1:]  # A hold is of one memory, in any build.
+    assert received(TYPES[name], wider).model_dump(mode="json") == wider
+
+
+def test_one_item_beyond_bounds_is_read_alone_in_its_batch() -> None:
+    [item] = read("Batch")["items"]
+    found = received(Batch, {**read("Batch"), "items": [{**item, "summary": LONG}]})
+    assert found.items[0].summary == LONG
+    with pytest.raises(ApplicationError, match=r"items\[0\]"):
+        received(Batch, {**read("Batch"), "items": [{**item, "summary": LONG, "confidence": "high"}]})
+    with pytest.raises(ApplicationError, match="key"):
+        received(Batch, {**read("Batch"), "key": LONG, "items": []})
+
+
+def test_a_template_beyond_bounds_is_read_among_others() -> None:
+    written = read("Skill")
+    [step, *_] = written["steps"]
+    longer = {**step["remember"][0], "key": "a" * 8_001}
+    found = received(Skill, {**written, "steps": [{**step, "remember": [longer]}]})
+    assert found.steps[0].remember[0].key == "a" * 8_001
+
+
 def test_what_is_beyond_this_builds_bounds_is_read_back() -> None:
     batch = read("Batch")
     several = batch["items"] * 101
@@ -176,6 +250,15 @@ def test_a_person_may_not_go_beyond_bounds() -> None:
     batch = tolerant(Batch).take({**read("Batch"), "key": LONG})
     with pytest.raises(InvalidInput, match="key: string should have at most 300 characters"):
         refuse_unknown(batch)
+
+
+def test_a_person_may_not_go_beyond_bounds_in_what_is_in_a_list_or_one_of_several_types() -> None:
+    change = tolerant(Correction).take({"tags": [], "names": ["a" * 101]})
+    with pytest.raises(InvalidInput, match=r"names\[0\]: string should have at most 100 characters"):
+        refuse_unknown(change)
+    recall = tolerant(RecallTemplate).take({"lane": "feedback", "keys": "a" * 8_001})
+    with pytest.raises(InvalidInput, match="keys"):
+        refuse_unknown(recall)
 
 
 def test_two_types_of_one_name_are_refused_as_they_would_share_a_sample() -> None:
