@@ -13,7 +13,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.exceptions import ApplicationError
 
 from perdure.agent.prepared import PrepareCall
-from perdure.agent.state import Learned
+from perdure.agent.state import Learned, TaskRun
 from perdure.agent.steps.calls import RecallTerms, StepContext
 from perdure.agent.steps.items import items_of
 from perdure.changes import ActorKind
@@ -220,6 +220,21 @@ def test_one_item_beyond_bounds_is_read_alone_in_its_batch() -> None:
         received(Batch, {**read("Batch"), "items": [{**item, "summary": LONG, "confidence": "high"}]})
     with pytest.raises(ApplicationError, match="key"):
         received(Batch, {**read("Batch"), "key": LONG, "items": []})
+
+
+def rolled_over(**changes: Any) -> dict[str, Any]:
+    """Return the input of a task's next run, as another build carried it."""
+    return {**read("TaskRun"), "goal": "", "chat": False, **changes}
+
+
+def test_a_rolled_over_task_with_a_step_of_a_newer_kind_is_left_to_that_build() -> None:
+    written = rolled_over(from_a_newer_build=1, memory="audited")
+    assert received(TaskRun, written).carried is not None
+    written["carried"]["prepared"]["skill"]["steps"][0]["kind"] = "quantum"
+    with pytest.raises(ValidationError, match="quantum"):
+        received(TaskRun, written)
+    with pytest.raises(ApplicationError, match="from_a_newer_build: is not a field here"):
+        received(TaskRun, {"task_id": "a b", "user_id": "ada", "skill": "s", "from_a_newer_build": 1})
 
 
 def test_a_template_beyond_bounds_is_read_among_others() -> None:
