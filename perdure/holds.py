@@ -9,6 +9,7 @@ from perdure.items import MemoryItem
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, OpenEnum, Passed, Text
 from perdure.questions import Answer, Approval, Question, QuestionKind, choice_of
+from perdure.tolerance import taken_back
 
 QUESTION = "approval"
 """The id of the one question that a hold asks."""
@@ -73,7 +74,9 @@ class Hold(Passed):
         if not isinstance(item, MemoryItem):
             raise InvalidAnswer("text", "only a memory can be put in other words")
         try:
-            return self.changed(batch=self.batch.changed(items=(item.changed(content=text),)))
+            # The answer's own bounds are checked when it is accepted, and a newer build may have wider ones.
+            said = taken_back(MemoryItem, {**item.model_dump(), "content": text})
+            return self.changed(batch=self.batch.changed(items=(said,)))
         except ValidationError as problem:
             raise InvalidAnswer("text", problem.errors(include_input=False)[0]["msg"]) from None
 

@@ -9,6 +9,7 @@ from perdure.events import Event, EventBox, TakenEvent, require_small
 from perdure.model import Instant
 from perdure.skills.shape import Skill
 from perdure.skills.steps import EventStep
+from perdure.tolerance import taken_back
 
 MOST_KEPT = 100
 """Events that a task keeps until a step takes them; a choice."""
@@ -116,7 +117,7 @@ class Events:
             self._handled[event.id] = None
             for oldest in list(self._handled)[:-HANDLED_KEPT]:
                 del self._handled[oldest]
-        taken = TakenEvent(**event.model_dump(), at=at)
+        taken = taken_back(TakenEvent, {**event.model_dump(), "at": at})
         branch = next((branch for branch, name in self._waiting.items() if name == event.name), None)
         if branch is None:
             self._kept.append(taken)

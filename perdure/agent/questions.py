@@ -4,6 +4,7 @@ from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer
 from perdure.model import Instant
 from perdure.questions import Answer, Question, TakenAnswer, typed
+from perdure.tolerance import taken_back
 
 
 class Questions:
@@ -81,7 +82,7 @@ class Questions:
         """
         if answer.question_id not in self._answered:
             self._open.pop(answer.question_id, None)
-            self._answers[answer.question_id] = TakenAnswer(**answer.model_dump(), at=at)
+            self._answers[answer.question_id] = taken_back(TakenAnswer, {**answer.model_dump(), "at": at})
             self._answered[answer.question_id] = None
 
     def is_answered(self, identifier: str) -> bool:

@@ -237,6 +237,18 @@ def test_a_rolled_over_task_with_a_step_of_a_newer_kind_is_left_to_that_build() 
         received(TaskRun, {"task_id": "a b", "user_id": "ada", "skill": "s", "from_a_newer_build": 1})
 
 
+def test_a_rolled_over_task_is_read_beyond_bounds_and_one_that_somebody_starts_is_not() -> None:
+    written = rolled_over(limits={"steps": 1_000_000})
+    written["carried"]["learned"]["buffer"][0]["item"]["summary"] = LONG
+    found = received(TaskRun, written)
+    assert found.limits.steps == 1_000_000
+    assert found.carried.learned.buffer[0].item.summary == LONG
+    started = {"task_id": "t", "user_id": "ada", "skill": "s", "limits": {"steps": 1_000_000}}
+    for strict in (started, {**started, "carried": None}):
+        with pytest.raises(ApplicationError, match=r"limits\.steps"):
+            received(TaskRun, strict)
+
+
 def test_a_template_beyond_bounds_is_read_among_others() -> None:
     written = read("Skill")
     [step, *_] = written["steps"]
