@@ -20,6 +20,7 @@ from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
 from perdure.stores.journal.folding import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line
+from perdure.tolerance import taken_back
 from perdure.words import ENGLISH, stems
 
 
@@ -68,16 +69,17 @@ def believed(tenant: str, folded: Folded, *, policies: Mapping[str, WritePolicy]
     entries = dict(folded.entries)
     for items in _batches(folded.pending):
         first = items[0]
-        batch = Batch(
-            tenant=tenant,
-            key=first.job[:300],
-            items=_in_their_places(items),
-            run=first.run,
-            agent=first.agent,
-            session=first.session,
-            policy=first.policy,
-            accepted_at=first.at,
-        )
+        lines = {
+            "tenant": tenant,
+            "key": first.job[:300],
+            "items": _in_their_places(items),
+            "run": first.run,
+            "agent": first.agent,
+            "session": first.session,
+            "policy": first.policy,
+            "accepted_at": first.at,
+        }
+        batch = taken_back(Batch, lines)
         known = Known.model_construct(entries=entries, deletions=folded.deletions)
         decided = plan(batch, known, policy=policy_of(policies, first.policy), at=at)
         entries |= {identifier: entry for identifier, (entry, _) in applied(batch, decided, entries).items()}

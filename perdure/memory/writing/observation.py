@@ -11,6 +11,7 @@ from perdure.identity import occurrence_id
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem, item_text
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.writing.contradictions import overtaken, replaces
+from perdure.tolerance import taken_back
 
 REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""
@@ -199,11 +200,11 @@ def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
     if isinstance(item, TurnItem):
         place: dict[str, Any] = {"session": item.session, "position": item.position, "speaker": item.speaker}
         return Turn(**common, **place, text=item_text(item))
-    return Memory(
-        **common,
-        text=item.content,
-        **{name: getattr(item, name) for name in Described.model_fields},
-        run=batch.run,
-        supersedes=item.supersedes,
-        purpose=purpose_of(batch, item),
-    )
+    described = {name: getattr(item, name) for name in Described.model_fields}
+    memory: dict[str, Any] = {
+        "text": item.content,
+        "run": batch.run,
+        "supersedes": item.supersedes,
+        "purpose": purpose_of(batch, item),
+    }
+    return taken_back(Memory, {**common, **described, **memory})

@@ -13,7 +13,7 @@ from perdure.jobs import Batch, BatchItem, UnusableItem
 from perdure.memberships import Membership
 from perdure.model import Instant, Stored, TenantId
 from perdure.names import DEFAULT_POLICY
-from perdure.tolerance import Tolerant, tolerant
+from perdure.tolerance import Tolerant, taken_back, tolerant
 
 
 class Accepted(Stored):
@@ -157,17 +157,18 @@ def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
     items: dict[int, BatchItem] = {int(index): item for index, item in first.unusable.items()}
     items |= {line.index: line.item for line in lines}
     missing = UnusableItem(reason="it is erased")
-    return Batch(
-        tenant=tenant,
-        key=first.job,
-        items=tuple(items.get(index, missing) for index in range(max(items) + 1)),
-        run=first.run,
-        agent=first.agent,
-        session=first.session,
-        policy=first.policy,
-        by=first.by,
-        accepted_at=first.at,
-    )
+    kept = {
+        "tenant": tenant,
+        "key": first.job,
+        "items": tuple(items.get(index, missing) for index in range(max(items) + 1)),
+        "run": first.run,
+        "agent": first.agent,
+        "session": first.session,
+        "policy": first.policy,
+        "by": first.by,
+        "accepted_at": first.at,
+    }
+    return taken_back(Batch, kept)
 
 
 def known(content: Iterable[bytes]) -> list[Line]:

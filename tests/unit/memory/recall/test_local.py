@@ -1,13 +1,14 @@
 from datetime import UTC, datetime, timedelta
 
 from perdure.changes import Deletion
-from perdure.entries import Entry, Lane, MemoryType, Record
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record
 from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import WritePolicy
 from perdure.stores.journal.lines import Forgotten, Line, accepted
+from perdure.tolerance import tolerant
 from perdure.words import stems
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -144,6 +145,17 @@ def test_an_item_of_which_the_line_was_lost_leaves_the_others_in_their_places() 
     found = accepted("job", Batch(tenant=TENANT, key="k", items=items), NOW)
     entries = entries_of(query(), [found[2], found[0]])
     assert sorted(entry.key for entry in entries if isinstance(entry, Record)) == ["a", "c"]
+
+
+def test_what_a_newer_build_accepted_beyond_this_ones_bounds_is_recalled() -> None:
+    tagged = tolerant(MemoryItem).take(believed("fish").model_dump() | {"tags": [f"t{number}" for number in range(21)]})
+    several = tuple(logged(f"key {number}", str(number), 0) for number in range(100))
+    [last, *_] = accepted("job", Batch(tenant=TENANT, key="k", items=(believed("fish"),)), NOW)
+    found = accepted("job", Batch(tenant=TENANT, key="k", items=several), NOW)
+    entries = entries_of(query(), [*found, last.changed(index=100, item=tagged)])
+    assert len(entries) == 101
+    [memory] = [entry for entry in entries if isinstance(entry, Memory)]
+    assert len(memory.tags) == 21
 
 
 def test_of_what_waits_for_its_jobs_the_newest_is_decided_on() -> None:

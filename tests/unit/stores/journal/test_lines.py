@@ -56,6 +56,12 @@ def test_a_batch_comes_back_from_its_lines_with_each_item_in_its_place() -> None
     assert batch_of("t_1", lines[:1]) == whole.changed(items=whole.items[:2]), "nothing is known of what came last"
 
 
+def test_a_job_of_more_items_than_a_batch_may_have_here_comes_back_whole() -> None:
+    [line, _] = accepted("job", BATCH, NOW)
+    several = [line.changed(index=index) for index in range(101)]
+    assert batch_of("t_1", several).items == (ITEM,) * 101
+
+
 @pytest.mark.parametrize(
     ("written", "understood"),
     [
