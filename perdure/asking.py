@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from perdure.durations import LONGEST_WAIT, duration_of, lasting
 from perdure.errors import InvalidAnswer, InvalidInput
 from perdure.identity import UserId
-from perdure.model import Instant, Passed, Request, ShallowJson
+from perdure.model import Instant, Passed, Request, ShallowJson, refuse_beyond
 from perdure.questions import AnswerSpec, AnswerType, Question, QuestionKind, typed
 
 ASKED = "question"
@@ -20,7 +20,7 @@ LONGEST_ASKED = 2_000
 
 def _within(text: str) -> str:
     if duration_of(lasting(text)) > LONGEST_WAIT:
-        raise ValueError(f"is longer than a question is asked (at most {LONGEST_WAIT.days}d)")
+        refuse_beyond(f"is longer than a question is asked (at most {LONGEST_WAIT.days}d)")
     return text
 
 

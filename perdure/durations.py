@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-from perdure.model import Instant, Passed
+from perdure.model import Instant, Passed, refuse_beyond
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -97,7 +97,7 @@ def check_wait(text: str) -> None:
 
 def _require_near(left: timedelta) -> None:
     if left > LONGEST_WAIT:
-        raise ValueError(f"is further away than {LONGEST_WAIT.days} days")
+        refuse_beyond(f"is further away than {LONGEST_WAIT.days} days")
 
 
 def _moment(text: str) -> datetime:

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from perdure.changes import PROGRAM, Actor
 from perdure.errors import InvalidEvent
-from perdure.model import Instant, Passed, Request, ShallowJson, json_size, one_line
+from perdure.model import Instant, Passed, Request, ShallowJson, json_size, one_line, refuse_beyond
 
 LONGEST_NAME = 200
 """Characters of an event's name."""
@@ -26,7 +26,7 @@ def event_name(text: str) -> str:
     if not name.strip():
         raise ValueError("names no event (write a name)")
     if len(name) > LONGEST_NAME:
-        raise ValueError(f"has {len(name):,} characters (an event's name has at most {LONGEST_NAME})")
+        refuse_beyond(f"has {len(name):,} characters (an event's name has at most {LONGEST_NAME})")
     return _line(name)
 
 

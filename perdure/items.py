@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_
 from perdure.entries import MARKER, Described, Lane, normalised
 from perdure.errors import InvalidInput
 from perdure.identity import OwnerId, canonical_json, memory_id, record_id, turn_id
-from perdure.model import Instant, Name, Passed, Text, Unit, depth, one_line, readable
+from perdure.model import Instant, Name, Passed, Text, Unit, depth, one_line, readable, refuse_beyond
 from perdure.said import Voice
 
 LARGEST_PAYLOAD = 16_000
@@ -168,7 +168,7 @@ def _bounded(value: JsonValue, most: int, at_most: str) -> JsonValue:
     except InvalidInput as error:
         raise ValueError(f"{error.problem} ({error.fix})" if error.fix else error.problem) from error
     if size > most:
-        raise ValueError(f"has {size:,} bytes ({at_most} {most:,})")
+        refuse_beyond(f"has {size:,} bytes ({at_most} {most:,})")
     if (levels := depth(value)) > DEEPEST_PAYLOAD:
-        raise ValueError(f"is nested {levels} deep (at most {DEEPEST_PAYLOAD})")
+        refuse_beyond(f"is nested {levels} deep (at most {DEEPEST_PAYLOAD})")
     return value

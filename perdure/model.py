@@ -10,6 +10,9 @@ import functools
 import json
 import re
 import unicodedata
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self, cast
 
@@ -43,6 +46,29 @@ DEEPEST_VALUE = 128
 messages: a choice that leaves these 72."""
 
 
+_lifted: ContextVar[bool] = ContextVar("lifted", default=False)
+
+
+@contextmanager
+def without_bounds() -> Generator[None]:
+    """Let the block read what a build has written: the bounds that validators state do not count."""
+    before = _lifted.set(True)
+    try:
+        yield
+    finally:
+        _lifted.reset(before)
+
+
+def refuse_beyond(problem: str) -> None:
+    """Refuse a value that a validator finds too large, unless bounds do not count.
+
+    Raises:
+        ValueError: With the problem.
+    """
+    if not _lifted.get():
+        raise ValueError(problem)
+
+
 def depth(value: object) -> int:
     """Return how many lists and mappings of a JSON value are within one another: 0 for a text or a number."""
     found, level = 0, [value]
@@ -59,7 +85,7 @@ def json_size(value: object) -> int:
 
 def _shallow(value: JsonValue) -> JsonValue:
     if (levels := depth(value)) > DEEPEST_VALUE:
-        raise ValueError(f"is nested {levels} deep (at most {DEEPEST_VALUE})")
+        refuse_beyond(f"is nested {levels} deep (at most {DEEPEST_VALUE})")
     return value
 
 
@@ -174,7 +200,7 @@ def _question(text: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("has half of a surrogate pair (send whole characters)")
     if len(text) > LONGEST_QUESTION:
-        raise ValueError(f"has {len(text):,} characters (ask in at most {LONGEST_QUESTION:,})")
+        refuse_beyond(f"has {len(text):,} characters (ask in at most {LONGEST_QUESTION:,})")
     return text
 
 
@@ -182,13 +208,17 @@ def spelled(pattern: str, rule: str) -> AfterValidator:
     """Return a validator for text that a pattern must match as a whole.
 
     Args:
-        pattern: The regular expression.
+        pattern: The regular expression. How often its parts may be repeated at most is a bound.
         rule: The same in words, for the message to somebody who wrote something else.
     """
+    wider = re.sub(r"\{(\d+),\d+\}", r"{\1,}", pattern)
 
     def check(text: str) -> str:
+        problem = f"{text[:80]!r} cannot be used: {rule}"
+        if not re.fullmatch(wider, text):
+            raise ValueError(problem)
         if not re.fullmatch(pattern, text):
-            raise ValueError(f"{text[:80]!r} cannot be used: {rule}")
+            refuse_beyond(problem)
         return text
 
     return AfterValidator(check)

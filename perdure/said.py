@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from perdure.assertions import Assertion
 from perdure.entries import Label, MemoryType, Source
-from perdure.model import Instant, OpenEnum, Passed, Request, Text, Unit
+from perdure.model import Instant, OpenEnum, Passed, Request, Text, Unit, refuse_beyond
 
 
 class Voice(OpenEnum):
@@ -25,7 +25,7 @@ LONGEST_BEFORE = 8_000
 def _is_short(before: str) -> str:
     if len(before) > LONGEST_BEFORE:
         problem = f"has {len(before):,} characters, at most {LONGEST_BEFORE:,}"
-        raise ValueError(f"{problem} (give only the last thing that was said)")
+        refuse_beyond(f"{problem} (give only the last thing that was said)")
     return before
 
 

@@ -10,13 +10,13 @@ from typing import Any, Generic, TypeVar, cast
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
-from perdure.model import field_type
+from perdure.model import field_type, without_bounds
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
 _BOUNDS = frozenset({"max_length", "le", "lt"})
-"""The upper bounds that a schema may have."""
+"""The upper bounds that a schema may have; those of validators are lifted by ``without_bounds``."""
 
 
 class Tolerant(Generic[T]):
@@ -42,7 +42,7 @@ class Tolerant(Generic[T]):
         try:
             return self._adapter.validate_json(data)
         except ValidationError:
-            with suppress(ValidationError):
+            with suppress(ValidationError), without_bounds():
                 return self._unbounded.validate_json(data)
             raise
 
@@ -51,7 +51,7 @@ class Tolerant(Generic[T]):
         try:
             return self._adapter.validate_python(value)
         except ValidationError:
-            with suppress(ValidationError):
+            with suppress(ValidationError), without_bounds():
                 return self._unbounded.validate_python(value)
             raise
 

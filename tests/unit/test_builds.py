@@ -1,5 +1,6 @@
 """What another build has stored or sent is read, kept and handed on, whatever it knows more than this one."""
 
+import functools
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from perdure.agent.state import Learned, TaskRun
 from perdure.agent.steps.calls import RecallTerms, StepContext
 from perdure.agent.steps.items import items_of
 from perdure.changes import ActorKind
-from perdure.documents import refuse_unknown
+from perdure.documents import refuse_unknown, validated
 from perdure.errors import InvalidInput
 from perdure.holds import Hold
 from perdure.items import RecordItem
@@ -255,6 +256,36 @@ def test_a_template_beyond_bounds_is_read_among_others() -> None:
     longer = {**step["remember"][0], "key": "a" * 8_001}
     found = received(Skill, {**written, "steps": [{**step, "remember": [longer]}]})
     assert found.steps[0].remember[0].key == "a" * 8_001
+
+
+DEEP: Any = functools.reduce(lambda inner, _: [inner], range(150), 1)
+BY_VALIDATORS: dict[str, tuple[str, dict[str, Any]]] = {
+    "bytes of a payload": ("RecordItem", {"payload": {"a": "x" * 17_000}}),
+    "depth of a payload": ("RecordItem", {"payload": DEEP}),
+    "bytes of metadata": ("MemoryItem", {"metadata_json": {"a": "x" * 5_000}}),
+    "depth of a value": ("TakenEvent", {"value": DEEP}),
+    "name of an event": ("EventBox", {"waiting": {"main": "n" * 201}}),
+    "name": ("Batch", {"policy": "p" * 81}),
+    "owner": ("OfferedItem", {"of": "team:" + "o" * 81}),
+    "question": ("RecallRequest", {"text": "q" * 8_001}),
+    "wait": ("WaitStep", {"wait": "900d"}),
+}
+
+
+@pytest.mark.parametrize(("name", "fields"), BY_VALIDATORS.values(), ids=BY_VALIDATORS)
+def test_what_is_beyond_a_bound_that_a_validator_states_is_read_back(name: str, fields: dict[str, Any]) -> None:
+    found = tolerant(TYPES[name]).read(json.dumps(read(name) | fields))
+    assert found.model_dump(mode="json") | fields == found.model_dump(mode="json")
+    with pytest.raises(InvalidInput, match=next(iter(fields))):
+        validated(TYPES[name], read(name) | fields, "")
+    with pytest.raises(InvalidInput, match=next(iter(fields))):
+        refuse_unknown(tolerant(TYPES[name]).take(read(name) | fields))
+
+
+def test_what_a_validator_refuses_for_another_reason_is_refused_without_bounds_too() -> None:
+    for name, fields in {"Batch": {"policy": "-" + "p" * 81}, "TakenEvent": {"name": "n" * 201 + "\x07"}}.items():
+        with pytest.raises(ValidationError):
+            tolerant(TYPES[name]).read(json.dumps(read(name) | fields))
 
 
 def test_what_is_beyond_this_builds_bounds_is_read_back() -> None:

@@ -158,6 +158,13 @@ def test_what_a_newer_build_accepted_beyond_this_ones_bounds_is_recalled() -> No
     assert len(memory.tags) == 21
 
 
+def test_what_was_accepted_under_a_longer_name_is_recalled() -> None:
+    [line] = accepted("job", Batch(tenant=TENANT, key="k", items=(logged("a", "1", 0),)), NOW)
+    [entry] = entries_of(query(), [line.changed(policy="p" * 81, agent="a" * 81)])
+    assert isinstance(entry, Record)
+    assert entry.agent == "a" * 81
+
+
 def test_of_what_waits_for_its_jobs_the_newest_is_decided_on() -> None:
     written = lines(*(believed(f"fish {number}") for number in range(5)))
     found = local.known(query("fish"), written, {"default": WritePolicy()}, most_pending=2)
