@@ -83,6 +83,16 @@ def taken_back(kind: type[M], value: object) -> M:
     return tolerant(kind).take(value)
 
 
+def changed_back(value: M, /, **changes: object) -> M:
+    """Return a copy of what was read back with some fields changed, to what may be beyond bounds as well.
+
+    Raises:
+        ValidationError: A value is not what its field holds, whatever its bounds.
+    """
+    kind = type(value)
+    return value.model_copy(update={name: _of_field(kind, name).take(new) for name, new in changes.items()})
+
+
 @functools.cache
 def tolerant(kind: Any) -> Tolerant[Any]:
     """Return the tolerant form of a type: a validator takes time to build."""

@@ -4,7 +4,7 @@ from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer
 from perdure.model import Instant
 from perdure.questions import Answer, Question, TakenAnswer, typed
-from perdure.tolerance import taken_back
+from perdure.tolerance import changed_back, taken_back
 
 
 class Questions:
@@ -90,9 +90,17 @@ class Questions:
         return identifier in self._answers
 
     def take(self, question: Question) -> TakenAnswer:
-        """Take the answer to a question, as a value of the type that the question declares."""
+        """Take the answer to a question, as a value of the type that the question declares.
+
+        It was checked when it was accepted, perhaps by a newer build: one that this build would not have accepted is
+        taken as it was given.
+        """
         answer = self._answers.pop(question.id)
-        return answer.changed(value=typed(answer.value, question.answer))
+        try:
+            value = typed(answer.value, question.answer)
+        except InvalidAnswer:
+            return answer
+        return changed_back(answer, value=value)
 
     def withdraw(self, identifier: str) -> None:
         """Wait no longer for an answer."""

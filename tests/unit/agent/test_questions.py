@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import JsonValue
 
 from perdure.agent.questions import Questions
 from perdure.errors import InvalidAnswer
@@ -66,6 +67,16 @@ def test_a_question_from_another_build_is_shown_and_answered_as_text() -> None:
     questions.check(answer)
     questions.answer(answer, NOW)
     assert questions.take(strange).value == "signed"
+
+
+@pytest.mark.parametrize("value", [3, {"curve": 1}, "a" * 4_001])
+def test_an_answer_that_only_another_build_accepts_is_taken_as_it_was_given(value: JsonValue) -> None:
+    for kind in ("signature", "integer"):
+        strange = QUESTION.changed(answer={"type": kind})
+        questions = Questions(())
+        questions.ask(questions.named(strange, NOW))
+        questions.answer(Answer(question_id="a", value=value), NOW)
+        assert questions.take(strange).value == value
 
 
 def test_an_answer_with_an_unknown_field_is_refused_and_its_question_stays_open() -> None:
