@@ -6,7 +6,6 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.errors import InvalidInput, ResultTooLarge
-from perdure.model import DEEPEST_VALUE, depth
 
 
 def packed(output: JsonValue) -> str:
@@ -21,7 +20,7 @@ def packed_problem(problem: ResultTooLarge | InvalidInput) -> str:
 
 
 def unpacked(packed: str) -> JsonValue:
-    """Return a stored result.
+    """Return a stored result: what it may be was checked before it was stored, perhaps by a newer build.
 
     Raises:
         InvalidInput: The tool returned what no step can carry; raised anew for every attempt.
@@ -29,8 +28,6 @@ def unpacked(packed: str) -> JsonValue:
     """
     content: dict[str, Any] = json.loads(packed)
     if "problem" not in content:
-        if (levels := depth(content["output"])) > DEEPEST_VALUE:
-            raise InvalidInput("result", f"is stored, and nested {levels} deep", fix=f"at most {DEEPEST_VALUE}")
         return content["output"]
     if content["problem"] == InvalidInput.__name__:
         field, problem, fix = content["parts"]
