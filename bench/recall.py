@@ -40,6 +40,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.settings import Addresses
 from perdure.stores.audit.files import FOLDER as AUDIT
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.accesses import Accesses
@@ -175,7 +176,7 @@ async def _services(folder: Path, redis: Redis, longterm: LongTerm, embedder: Mi
         longterm=longterm,
         episodes=Episodes(redis),
         journal=journal,
-        spool=Spool(folder / "spool"),
+        spool=Spool(folder / "spool", ErasureLog(folder / "journal")),
         checks=Checks(redis),
         deletions=Deletions(redis),
         leases=leases,
