@@ -16,6 +16,7 @@ from perdure.memory.extraction.screening import screen
 from perdure.memory.extraction.statements import restated
 from perdure.model import Passed, TenantId
 from perdure.names import Activity
+from perdure.tolerance import changed_back
 
 
 class RejectCall(Passed):
@@ -59,7 +60,7 @@ class HoldingActivities:
         if batch.approved and batch.approved.reworded:
             at = batch.approved.at
             items = tuple(restated(item, at) if isinstance(item, MemoryItem) else item for item in batch.items)
-            batch = batch.changed(items=items)
+            batch = changed_back(batch, items=items)
         if batch.approved:
             batch = batch.changed(approved=batch.approved.changed(note=screen(batch.approved.note).text))
         await self.submitter.submit(batch, job_id(batch))

@@ -8,6 +8,7 @@ from perdure.history import History
 from perdure.holds import hold_id
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
 from perdure.names import STAGE, Workflow
+from perdure.tolerance import changed_back
 from workflows import options
 from workflows.failures import is_conflict, is_erased, problem_of, required
 
@@ -75,7 +76,7 @@ class IngestMemory:
             return
         nothing = UnusableItem(reason="")
         items = tuple(item if index in doubtful else nothing for index, item in enumerate(batch.items))
-        call = HoldCall(batch=batch.changed(items=items), held=tuple(doubtful.values()), operation=operation)
+        call = HoldCall(batch=changed_back(batch, items=items), held=tuple(doubtful.values()), operation=operation)
         self._history.grow(1, len(call.model_dump_json()))
         await options.change(IngestActivities.hold, call, f"Ask about {len(doubtful)} items")
 

@@ -13,6 +13,7 @@ from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
 from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt, WaitIngestCall
 from perdure.names import Activity
+from perdure.tolerance import taken_back
 from workflows import options
 from workflows.failures import problem_of
 
@@ -155,7 +156,8 @@ class Outbox:
             items = tuple(one.item for one in buffer if one.of == of)
             for start in range(0, len(items), BATCH):
                 key, some = f"{run}/{made + len(batches)}", items[start : start + BATCH]
-                batch = Batch(tenant=self._tenant, of=of, key=key, items=some, run=run, agent=self._agent)
+                whole = {"tenant": self._tenant, "of": of, "key": key, "items": some, "run": run, "agent": self._agent}
+                batch = taken_back(Batch, whole)
                 # An owner's epoch is another one.
                 batches.append(batch if of else batch.changed(epoch=self._epoch))
         remembered = self._learned.remembered + len(buffer)

@@ -22,6 +22,7 @@ from perdure.memory.writing.observation import purpose_of
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.weaviate.store import LongTerm
+from perdure.tolerance import changed_back
 
 _SEEN_ONCE = "it is a habit that was observed only once: it is kept when it is observed again"
 _UNTOLD = "it is a habit, and Redis cannot tell now whether it was observed before: observe it again"
@@ -88,7 +89,7 @@ class Intake:
             items.append(usable)
         if batch.approved is None:
             items = await self._repeated(batch.tenant, items)
-        batch = await self._admitted(batch.changed(items=tuple(items)), policy)
+        batch = await self._admitted(changed_back(batch, items=tuple(items)), policy)
         return _held(batch, policy, job, at) if batch.approved is None else TakenBatch(batch, ())
 
     async def _repeated(self, tenant: str, items: Sequence[BatchItem]) -> list[BatchItem]:
@@ -137,7 +138,7 @@ class Intake:
             UnusableItem(reason=reason) if isinstance(item, MemoryItem) and item.occurrence in over else item
             for item in batch.items
         ]
-        return batch.changed(items=tuple(admitted_items))
+        return changed_back(batch, items=tuple(admitted_items))
 
     def doubtful(self, batch: Batch, held: Iterable[PlannedItem], *, job: str, at: datetime) -> list[Hold]:
         """Return the items of a batch that contradict what is believed, each to be put on hold.
@@ -166,4 +167,4 @@ def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> TakenBat
         if reason is not None:
             holds.append(policy.hold.hold(batch, index, item, reason, job=job, at=at, doubt=False))
             items[index] = UnusableItem(reason=reason, held=True)
-    return TakenBatch(batch.changed(items=tuple(items)), tuple(holds))
+    return TakenBatch(changed_back(batch, items=tuple(items)), tuple(holds))

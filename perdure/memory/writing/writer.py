@@ -25,6 +25,7 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.tolerance import changed_back
 
 _SHARING = 20
 """Memories that are looked at for each statement that tells of a change: they share its rarest words. A choice."""
@@ -165,7 +166,7 @@ class Writer:
             batch.items[item.index] if item.decision in WRITING else UnusableItem(reason=item.reason)
             for item in first.items
         )
-        again = batch.changed(items=items, epoch=first.epoch)
+        again = changed_back(batch, items=items, epoch=first.epoch)
         anew = await self._plan(again, at=first.at, operation=operation)
         decided = [
             now if before.decision in WRITING else before for before, now in zip(first.items, anew.items, strict=True)

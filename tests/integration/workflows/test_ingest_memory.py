@@ -25,6 +25,7 @@ from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import accepted
 from perdure.stores.redis import keys
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.tolerance import tolerant
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder
@@ -45,6 +46,34 @@ def statement(number: int, content: str = "") -> dict[str, JsonValue]:
 
 def batch_of(tenant: str, *items: JsonValue, key: str = "k") -> Batch:
     return read_batch(tenant=tenant, key=key, items=items)
+
+
+async def test_a_batch_that_a_newer_build_lets_be_larger_becomes_memory(servers: Servers, tmp_path: Path) -> None:
+    record: dict[str, JsonValue] = {
+        "kind": "record",
+        "lane": "feedback",
+        "key": "k" * 201,
+        "summary": "s" * 501,
+        "payload": {"a": "x" * 17_000},
+        "occurrence": "o",
+        "occurred_at": NOW,
+    }
+    tagged = {**statement(0), "tags": [f"t{number}" for number in range(21)]}
+    written = {
+        "key": "k",
+        "agent": "a" * 81,
+        "items": [record, tagged, *(statement(number) for number in range(1, 100))],
+    }
+    async with deployment(servers, tmp_path) as here:
+        tenant = f"t_{uuid4().hex}"
+        batch = tolerant(Batch).take({"tenant": tenant, **written})
+        job = await submitted(here, batch)
+        receipt = await here.client.get_workflow_handle(job, result_type=Receipt).result()
+        assert (len(receipt.items), receipt.count(Fate.SEARCHABLE)) == (101, 101)
+        alone = tolerant(Batch).take({"tenant": tenant, "key": "alone", "items": [record]})
+        assert batch.items[0] == alone.items[0]
+        receipt = await here.client.get_workflow_handle(await submitted(here, alone), result_type=Receipt).result()
+        assert receipt.count(Fate.SEARCHABLE) == 1
 
 
 async def submitted(here: Deployment, batch: Batch) -> str:
