@@ -1,27 +1,21 @@
-"""YAML documents, and their refusal with the field's path and the nearest name. Opens no file."""
+"""What people write as values, and its refusal in plain words, with the field's path and the nearest name. Pure."""
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidArguments, InvalidInput, InvalidItem
 from perdure.model import OpenEnum, Passed
 from perdure.tolerance import bounds_crossed
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 M = TypeVar("M", bound=BaseModel)
-
-LARGEST = 1_000_000
-"""Characters that a document may have: reading it holds the process up for 4 s (measured), and half the 2 MB that
-Temporal takes in one payload."""
-
-_MOST_VALUES = 100_000
-"""Values that a document may have once its aliases are expanded."""
-
 
 _KINDS: dict[type, str] = {
     type(None): "empty",
@@ -33,102 +27,55 @@ _KINDS: dict[type, str] = {
     dict: "a mapping",
 }
 
-
-class _Loader(yaml.SafeLoader):
-    """YAML as people mean it: a repeated key is a mistake; dates and words stay the text that was written."""
-
-    def __init__(self, stream: str) -> None:
-        super().__init__(stream)
-        self._sizes: dict[yaml.Node, int] = {}
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Compose a node, and refuse aliases that expand a few lines to millions of values."""
-        node = super().compose_node(parent, index)
-        if isinstance(node, yaml.CollectionNode) and node not in self._sizes:
-            inner = chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
-            size = 1 + sum(self._sizes.get(one, 1) for one in cast("Iterable[yaml.Node]", inner))
-            if size > _MOST_VALUES:
-                problem = f"its aliases come to more than {_MOST_VALUES:,} values"
-                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-            self._sizes[node] = size
-        return node
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            name = str(key.value)
-            if name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is duplicated", key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep)
-
-
-# As in YAML 1.2, only true and false are booleans and only decimals are numbers: "on", "yes" and "no" are words
-# that people write, 12:30 is a time of the day, and 0815 starts with a zero that somebody wants to keep.
-_Loader.yaml_implicit_resolvers = {
-    first: [
-        (tag, pattern)
-        for tag, pattern in resolvers
-        if tag.rpartition(":")[2] not in ("timestamp", "bool", "int", "float")
-    ]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+_TYPES = {
+    ("string",): ("", "write text"),
+    ("int",): ("a whole number", ""),
+    ("float", "decimal"): ("a number", ""),
+    ("bool",): ("true or false", ""),
+    ("date",): ("a date", "write it as 2026-01-31"),
+    ("datetime",): ("a moment", "write it as 2026-01-31T12:00:00Z"),
+    ("dict", "mapping", "model", "model_attributes", "dataclass"): ("", "write a mapping: name: value"),
+    ("list", "tuple", "set", "frozen_set", "iterable"): ("", "write a list"),
 }
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
-)
-_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789"))
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"),
-    list("-+.0123456789"),
-)
+"""What a value of a type of pydantic's is called where it can be mistaken for another, and how it is written."""
 
+_WANTED = {f"{name}_type": words for names, words in _TYPES.items() for name in names} | {
+    "int_parsing": _TYPES["int",],
+    "int_parsing_size": _TYPES["int",],
+    "int_from_float": _TYPES["int",],
+    "float_parsing": _TYPES["float", "decimal"],
+    "decimal_parsing": _TYPES["float", "decimal"],
+    "bool_parsing": _TYPES["bool",],
+    "date_parsing": _TYPES["date",],
+    "date_from_datetime_parsing": _TYPES["date",],
+    "date_from_datetime_inexact": _TYPES["date",],
+    "datetime_parsing": _TYPES["datetime",],
+    "datetime_from_date_parsing": _TYPES["datetime",],
+}
+"""The same, by pydantic's types of errors."""
 
-def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInput) -> dict[str, Any]:
-    """Read one YAML document that must be a mapping.
+_BOUNDS = {
+    "string_too_short": ("min_length", "write at least"),
+    "string_too_long": ("max_length", "write at most"),
+    "too_short": ("min_length", "write at least"),
+    "too_long": ("max_length", "write at most"),
+    "greater_than": ("gt", "write more than"),
+    "greater_than_equal": ("ge", "write at least"),
+    "less_than": ("lt", "write less than"),
+    "less_than_equal": ("le", "write at most"),
+}
+"""Where pydantic's errors about bounds have the bound, and what to write."""
 
-    Args:
-        text: The document.
-        where: What it is, for the message: a file's name.
-        error: What to raise.
+_OTHERS = {
+    "missing": ("is missing", ""),
+    "union_tag_not_found": ("is missing", ""),
+    "string_unicode": ("has half of a surrogate pair", "send whole characters"),
+    "finite_number": ("is not a finite number", ""),
+    "timezone_aware": ("has no time zone", "write it as 2026-01-31T12:00:00Z"),
+}
 
-    Raises:
-        InvalidInput: When it is not YAML, or not a mapping with text keys; of the class ``error``.
-    """
-    if len(text) > LARGEST:
-        raise error(where, f"has {len(text):,} characters", fix=f"at most {LARGEST:,} can be read")
-    try:
-        # The loader is a SafeLoader.
-        document: object = yaml.load(text, Loader=_Loader)  # noqa: S506
-    except yaml.MarkedYAMLError as problem:
-        mark = problem.problem_mark
-        place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise error(where, f"is not YAML: {problem.problem}{place}") from problem
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
-        raise error(where, f"is not YAML: {problem}") from problem
-    return mapping(document, where, error)
-
-
-def line_of(text: str, field: str) -> int:
-    r"""Return the line of a field in a YAML document, counted from 1; of a missing one, that of what is around it.
-
-    >>> line_of("name: a\nunless:\n  - x\n  - y\n", "unless[1]")
-    4
-    """
-    node, line = yaml.compose(text, Loader=_Loader), 1
-    for part in re.findall(r"[^.\[\]]+", field):
-        match node:
-            case yaml.MappingNode():
-                found = next((pair for pair in node.value if pair[0].value == part), None)
-                if found is None:
-                    return line
-                line, node = found[0].start_mark.line + 1, found[1]
-            case yaml.SequenceNode() if part.isdigit() and int(part) < len(node.value):
-                node = node.value[int(part)]
-                line = node.start_mark.line + 1
-            case _:
-                return line
-    return line
+_MOST_WAYS = 64
+"""Ways through data that are tried for one location, a choice: more than one are rare."""
 
 
 def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, Any]:
@@ -172,13 +119,14 @@ def fitted(model: type[M], data: Mapping[str, Any], path: str, error: type[Inval
         path: Where the part is in its document; empty for the whole.
         error: What to raise.
     """
+    given = dict(data)
     try:
-        return model.model_validate(dict(data))
+        return model.model_validate(given)
     except ValidationError as problem:
         # A name that is written wrongly is also missing; the wrong one says more.
         for name in (name for name in data if name not in _fields(model)):
             raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(model))) from None
-        raise refused(problem, model, path, error) from None
+        raise refused(problem, model, path, error, data=given) from None
 
 
 def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = InvalidInput) -> None:
@@ -203,7 +151,7 @@ def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = In
                 part, place = getattr(value, name), join(path, name)
                 refuse_unknown(part, place, error)
                 if (beyond := bounds_crossed(type(value), name, part)) is not None:
-                    raise refused(beyond, type(value), place, error)
+                    raise refused(beyond, type(value), place, error, data=part)
         case OpenEnum() if not value.known:
             raise error(
                 path, f"{value.value!r} is not one of the choices", fix=nearest(value.value, map(str, type(value)))
@@ -224,22 +172,130 @@ def refused(
     path: str,
     error: type[InvalidInput] = InvalidInput,
     *,
+    data: object = None,
     ignore_missing: bool = False,
 ) -> InvalidInput:
-    """Turn the first of pydantic's complaints into an error that names the field and the fix."""
-    found = problem.errors()
+    """Turn the first of pydantic's complaints into an error that names the field and the fix.
+
+    Args:
+        problem: The complaints.
+        model: What the data should be.
+        path: Where the data is in its document; empty for the whole.
+        error: What to make.
+        data: What was validated. Without it, a path through a union names pydantic's choice among its members too.
+        ignore_missing: Whether missing fields count only where nothing else is wrong.
+    """
+    found = problem.errors(include_url=False)
     found = [one for one in found if not (ignore_missing and one["type"] == "missing")] or found
-    # A name that is written wrongly is also missing; the wrong one says more.
-    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
-    location = first["loc"]
-    field = join(path, *location)
+    first = _most_telling(_of_nearest_member(found, data))
+    location = [first["loc"][place] for place in _places(first, data)]
     if first["type"] == "extra_forbidden":
         known = _fields(model) if len(location) == 1 else []
-        return error(field, "is not a field here", fix=nearest(str(location[-1]), known))
-    if first["type"] == "missing":
-        return error(field, "is missing")
-    message = first["msg"].removeprefix("Value error, ")
-    return error(field or "input", message[:1].lower() + message[1:])
+        return error(join(path, *location), "is not a field here", fix=nearest(str(location[-1]), known))
+    if first["loc"] and first["loc"][-1] == "[key]" and first["type"] == "string_type":
+        told = f"has the key {first['input']!r}, which is not text"
+        return error(join(path, *location[:-1]) or "input", told, fix="put it in quotes")
+    if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        location.append(first.get("ctx", {})["discriminator"].strip("'"))
+    # What tools and memory are given is content, which messages must not repeat: they are logged.
+    told, fix = _told(first, shown=not issubclass(error, InvalidArguments | InvalidItem))
+    return error(join(path, *location) or "input", told, fix=fix)
+
+
+def _most_telling(found: Sequence["ErrorDetails"]) -> "ErrorDetails":
+    # A name that is written wrongly is also missing; the wrong one says more.
+    return next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+
+
+def _of_nearest_member(found: Sequence["ErrorDetails"], data: object) -> Sequence["ErrorDetails"]:
+    """Return the complaints; in a union, those about the member that is complained of least."""
+    first = _most_telling(found)
+    skipped = set(range(len(first["loc"]))).difference(_places(first, data))
+    if not skipped:
+        return found
+    branch = min(skipped)
+    members: dict[object, list[ErrorDetails]] = {}
+    for one in found:
+        if len(one["loc"]) > branch and one["loc"][:branch] == first["loc"][:branch]:
+            members.setdefault(one["loc"][branch], []).append(one)
+    return min(members.values(), key=len)
+
+
+def _places(one: "ErrorDetails", data: object) -> tuple[int, ...]:
+    """Return which parts of a complaint's location are fields, keys and indexes of the data, by their places.
+
+    The others name members of unions and validators. A key may have such a name as well: of several ways through the
+    data, the one to the value that is complained of counts.
+    """
+    location = one["loc"]
+    absent = one["type"] in ("missing", "extra_forbidden")
+    if data is None:
+        return tuple(place for place, part in enumerate(location) if not re.search(r"[\[\](){}]", str(part)))
+    ways = list(islice(_ways(data, location[:-1] if absent else location, 0), _MOST_WAYS))
+    way = next((way for way, end in ways if end is one["input"] or end == one["input"]), ways[0][0])
+    return (*way, len(location) - 1) if absent else way
+
+
+def _ways(value: object, location: Sequence[str | int], place: int) -> Iterator[tuple[tuple[int, ...], object]]:
+    """Walk data along a location, and return each way as the places of its parts, with the value that it ends at."""
+    if place == len(location):
+        yield (), value
+        return
+    for inner in _at(value, location[place]):
+        for way, end in _ways(inner, location, place + 1):
+            yield (place, *way), end
+    yield from _ways(value, location, place + 1)
+
+
+def _at(value: object, part: str | int) -> list[object]:
+    """Return what a value has as this field, key or index, if it has it."""
+    if isinstance(value, BaseModel):
+        return [getattr(value, name) for name in type(value).model_fields if name == part]
+    if isinstance(value, Mapping):
+        return [inner for name, inner in cast("Mapping[object, object]", value).items() if name == part]
+    if isinstance(value, list | tuple) and isinstance(part, int):
+        return list(cast("Sequence[object]", value)[part : part + 1])
+    return []
+
+
+def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
+    """Return what is wrong with a value, and what to write instead."""
+    kind, value, context = one["type"], one["input"], one.get("ctx", {})
+    named = f"{_quoted(value)} " if shown and isinstance(value, str | int | float) else ""
+    if kind in ("union_tag_invalid", "enum", "literal_error"):
+        # Pydantic lists the choices: 'a', 'b' or 'c'.
+        choices = re.findall(r"'([^']*)'", context.get("expected_tags") or context["expected"])
+        if "tag" in context:
+            value, named = context["tag"], f"{_quoted(context['tag'])} "
+        return f"{named}is not one of the choices", nearest(str(value), choices)
+    if kind == "string_type" and isinstance(value, int | float):
+        return f"is {kind_of(value)}", "put it in quotes"
+    if kind in _WANTED:
+        noun, fix = _WANTED[kind]
+        return (f"{named}is not {noun}", fix) if noun and named else (f"is {kind_of(value)}", fix or f"write {noun}")
+    if kind in _BOUNDS:
+        name, fix = _BOUNDS[kind]
+        if name.endswith("length"):
+            return _size(value), f"{fix} {context[name]:,}" if value else ""
+        limit = f"{context[name]:g}" if isinstance(context[name], int | float) else context[name]
+        return f"{named}is too {'small' if name in ('gt', 'ge') else 'large'}", f"{fix} {limit}"
+    message = one["msg"].removeprefix("Value error, ")
+    return _OTHERS.get(kind) or (message[:1].lower() + message[1:], "")
+
+
+def _size(value: Any) -> str:
+    """Return how long a text or a list is."""
+    if not value:
+        return "is empty"
+    one, many = ("character", "characters") if isinstance(value, str) else ("entry", "entries")
+    return f"has {len(value):,} {one if len(value) == 1 else many}"
+
+
+def _quoted(value: str | float) -> str:
+    """Return a value as a person wrote it, cut to 80 characters."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value[:80] if isinstance(value, str) else value)
 
 
 def join(path: str, *location: str | int) -> str:

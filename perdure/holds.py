@@ -3,6 +3,7 @@
 from pydantic import ValidationError, field_validator
 
 from perdure.changes import Actor
+from perdure.documents import refused
 from perdure.errors import InvalidAnswer
 from perdure.identity import digest
 from perdure.items import MemoryItem
@@ -78,7 +79,7 @@ class Hold(Passed):
             said = taken_back(MemoryItem, {**item.model_dump(), "content": text})
             return self.changed(batch=self.batch.changed(items=(said,)))
         except ValidationError as problem:
-            raise InvalidAnswer("text", problem.errors(include_input=False)[0]["msg"]) from None
+            raise refused(problem, MemoryItem, "text", InvalidAnswer) from None
 
 
 class HeldAnswer(Answer):

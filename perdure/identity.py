@@ -115,7 +115,8 @@ OwnerId = Annotated[
     Field(examples=["team:ops"]),
     spelled(
         r"(team|agent):[A-Za-z0-9][A-Za-z0-9._-]{0,79}",
-        "write team:NAME or agent:NAME, the NAME of 1 to 80 letters, digits, '.', '_' or '-', no sign first",
+        "team or agent",
+        "write team:NAME or agent:NAME; NAME: letters, digits, '.', '_', '-'; start with a letter or digit; at most 80",
     ),
 ]
 """The owner of a memory that is not a user's own: a team or an agent. It is ASCII, and so in Unicode NFC."""

@@ -204,17 +204,18 @@ def _question(text: str) -> str:
     return text
 
 
-def spelled(pattern: str, rule: str) -> AfterValidator:
+def spelled(pattern: str, what: str, rule: str) -> AfterValidator:
     """Return a validator for text that a pattern must match as a whole.
 
     Args:
         pattern: The regular expression. How often its parts may be repeated at most is a bound.
+        what: What such a text is, for the message: ``name``.
         rule: The same in words, for the message to somebody who wrote something else.
     """
     wider = re.sub(r"\{(\d+),\d+\}", r"{\1,}", pattern)
 
     def check(text: str) -> str:
-        problem = f"{text[:80]!r} cannot be used: {rule}"
+        problem = f"{text[:80]!r} is not a valid {what} ({rule})"
         if not re.fullmatch(wider, text):
             raise ValueError(problem)
         if not re.fullmatch(pattern, text):
@@ -226,12 +227,17 @@ def spelled(pattern: str, rule: str) -> AfterValidator:
 
 Name = Annotated[
     str,
-    spelled(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", "write 1 to 80 letters, digits, '.', '_' or '-', no sign first"),
+    spelled(
+        r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}",
+        "name",
+        "letters, digits, '.', '_', '-'; start with a letter or digit; at most 80",
+    ),
 ]
 """A name that is safe in workflow ids, keys and file names: letters, digits, dot, dash, underscore."""
 
 TenantId = Annotated[
-    str, spelled(r"[A-Za-z0-9_-]{1,64}", "a tenant is made of a user id by a worker; give the user id to a task")
+    str,
+    spelled(r"[A-Za-z0-9_-]{1,64}", "tenant", "a worker derives it from a user id; give the user id to a task"),
 ]
 """A tenant, as it stands in keys and file names."""
 

@@ -135,7 +135,9 @@ class Tool(Generic[P, R]):
         except ValidationError as problem:
             if partial and all(error["type"] == "missing" and len(error["loc"]) == 1 for error in problem.errors()):
                 return {}
-            raise refused(problem, self.arguments, path, InvalidArguments, ignore_missing=partial) from None
+            raise refused(
+                problem, self.arguments, path, InvalidArguments, data=arguments, ignore_missing=partial
+            ) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
     async def call(

@@ -4,11 +4,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from perdure.documents import read_document, validated
+from perdure.documents import validated
 from perdure.errors import InvalidInput
 from perdure.memory.retention import RetentionRules
 from perdure.memory.write_policies import POLICIES, WritePolicy, read_policies
 from perdure.settings import Settings
+from perdure.yaml_text import read_document
 
 
 def policies_of(settings: Settings) -> dict[str, WritePolicy]:

@@ -7,11 +7,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from perdure.documents import kind_of, mapping, read_document, validated
+from perdure.documents import kind_of, mapping, validated
 from perdure.errors import InvalidInput
 from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
 from perdure.tools import Effect
+from perdure.yaml_text import read_document
 
 DEFAULT_SECONDS = 30.0
 """Seconds that a call may take which no one has declared: servers answer from elsewhere; a choice."""

@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from perdure.documents import join, mapping, nearest, read_document, validated
+from perdure.documents import join, mapping, nearest, validated
 from perdure.errors import InvalidInput
 from perdure.memory.holding import HoldPolicy
 from perdure.model import Model, OpenEnum, Unit
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground
+from perdure.yaml_text import read_document
 
 _NEVER_BELIEVED = (Ground.PRIVATE, Ground.SECRET)
 

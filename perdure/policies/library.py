@@ -7,10 +7,10 @@ from pathlib import Path
 
 import structlog
 
-from perdure.documents import line_of
 from perdure.errors import InvalidExpression, InvalidInput, InvalidPolicy
 from perdure.policies.shape import MOST_POLICIES, Policy, PolicySet, contradiction, read_policy
 from perdure.registry.folders import text_of
+from perdure.yaml_text import line_of
 
 _log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.documents import kind_of, read_document, validated
+from perdure.documents import kind_of, validated
 from perdure.errors import InvalidAgent
 from perdure.expressions.evaluation import references
 from perdure.identity import digest
@@ -16,6 +16,7 @@ from perdure.registry.folders import Folders
 from perdure.registry.judge import Judge, OptionalJudge, criterion_of
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, PromptUse, pinned_version, read_use, rendered
 from perdure.tasks import MemoryMode
+from perdure.yaml_text import read_document
 
 
 def _is_none(value: object) -> bool:

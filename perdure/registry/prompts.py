@@ -7,18 +7,20 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
-from perdure.documents import kind_of, mapping, nearest, read_document, validated
+from perdure.documents import kind_of, mapping, nearest, validated
 from perdure.errors import InvalidExpression, InvalidInput
 from perdure.expressions.evaluation import evaluate, references, written
 from perdure.identity import digest
 from perdure.model import Name, Passed, spelled
 from perdure.registry.folders import Folders
+from perdure.yaml_text import read_document
 
 LONGEST_TEMPLATE = 20_000
 """Characters of a prompt's template: as many as an agent's instructions may have."""
 
 InputName = Annotated[
-    str, spelled(r"[a-z_][a-z0-9_]{0,39}", "write 1 to 40 lower-case letters, digits or '_', no digit first")
+    str,
+    spelled(r"[a-z_][a-z0-9_]{0,39}", "name here", "lower-case letters, digits, '_'; start with no digit; at most 40"),
 ]
 
 

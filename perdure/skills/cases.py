@@ -4,13 +4,14 @@ import datetime
 
 from pydantic import Field, JsonValue
 
-from perdure.documents import join, nearest, read_document, validated
+from perdure.documents import join, nearest, validated
 from perdure.errors import InvalidSkill
 from perdure.events import EventName
 from perdure.expressions.evaluation import references
 from perdure.model import Model, Name
 from perdure.skills.templates import Template
 from perdure.tasks import Phase
+from perdure.yaml_text import read_document
 
 NAMES = frozenset(
     {

@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from perdure.documents import join, mapping, read_document, validated
+from perdure.documents import join, mapping, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.registry.folders import Folders, text_of
@@ -23,6 +23,7 @@ from perdure.skills.steps import (
     LetStep,
     templates_of,
 )
+from perdure.yaml_text import read_document
 
 
 def read_skill(text: str, where: str = "skill") -> Skill:

@@ -12,7 +12,8 @@ from perdure.model import Name, OpenEnum, Passed, spelled
 from perdure.strategies import ProfileName, Strategy
 
 Identifier = Annotated[
-    str, spelled(r"[a-z_][a-z0-9_]{0,39}", "write 1 to 40 lower-case letters, digits or '_', no digit first")
+    str,
+    spelled(r"[a-z_][a-z0-9_]{0,39}", "name here", "lower-case letters, digits, '_'; start with no digit; at most 40"),
 ]
 """A name that expressions can use: lower-case letters, digits and underscores."""
 

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from perdure import tool
 from perdure.agent.rehearsal import differences, rehearsed
-from perdure.documents import read_document, validated
+from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.mcp.shape import read_server
 from perdure.names import (
@@ -45,6 +45,7 @@ from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
+from perdure.yaml_text import read_document
 from worker.cli.commands import AGENTS, AUDIT, COMMANDS, LESSONS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]

@@ -1,13 +1,15 @@
 """How a document is refused: by its field, with the nearest name or those there are."""
 
-from typing import Self
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Literal, Self
 
 import pytest
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from perdure.documents import LARGEST, kind_of, line_of, nearest, read_document, refuse_unknown, refused, validated
-from perdure.errors import InvalidInput, InvalidTask
-from perdure.model import Model, Passed
+from perdure.documents import kind_of, nearest, refuse_unknown, refused, validated
+from perdure.errors import InvalidArguments, InvalidInput, InvalidItem, InvalidTask
+from perdure.model import Instant, Model, Name, Passed
 
 
 @pytest.mark.parametrize(
@@ -45,42 +47,6 @@ def test_what_a_value_is(value: object, kind: str) -> None:
     assert kind_of(value) == kind
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("a: 1\nb: [", "is not YAML: expected the node content, but found '<stream end>' in line 2, column 5"),
-        ("a: 1\na: 2", "is not YAML: the key 'a' is duplicated in line 2, column 1"),
-        ("x: {b: 1, b: 2}", "is not YAML: the key 'b' is duplicated in line 1, column 11"),
-        ("a: \x00", "is not YAML: unacceptable character"),
-        ("- 1", "is a list"),
-        ("", "is empty"),
-        ("1: 2", "has the key 1, which is not text"),
-    ],
-)
-def test_a_document_that_cannot_be_read_is_refused_with_the_place(text: str, problem: str) -> None:
-    with pytest.raises(InvalidTask) as failure:
-        read_document(text, "a.yaml", InvalidTask)
-    assert failure.value.field == "a.yaml"
-    assert failure.value.problem.startswith(problem)
-
-
-def test_a_document_of_the_largest_size_is_read() -> None:
-    assert read_document("a: " + "x" * (LARGEST - 3), "f") == {"a": "x" * (LARGEST - 3)}
-    with pytest.raises(InvalidInput, match=r"f: has [0-9,]+ characters .at most [0-9,]+ can be read"):
-        read_document("a: " + "x" * (LARGEST - 2), "f")
-
-
-def test_how_many_values_the_aliases_of_a_document_may_come_to() -> None:
-    rows = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
-    rows += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 4)]
-    rows += [f"b: [{', '.join(['*a3'] * 7)}]"]
-    # The lists come to 11, 111, 1,111, 11,111 and 7 × 11,111 + 1; then come six keys, their mapping and the last list.
-    rest = 100_000 - (11 + 111 + 1_111 + 11_111) - (7 * 11_111 + 1) - 6 - 1 - 1
-    assert len(read_document("\n".join([*rows, f"c: [{', '.join(['1'] * rest)}]"]), "f")["c"]) == rest
-    with pytest.raises(InvalidInput, match="aliases come to more than 100,000 values in line 1, column 1"):
-        read_document("\n".join([*rows, f"c: [{', '.join(['1'] * (rest + 1))}]"]), "f")
-
-
 class Inner(Model):
     size: int = 1
 
@@ -95,7 +61,7 @@ class Outer(Model):
     [
         ({}, "PRD100 p.name: is missing"),
         ({"nam": "x"}, "PRD100 p.nam: is not a field here (did you mean 'name'?)"),
-        ({"name": "x", "inner": {"size": "x"}}, "PRD100 p.inner.size: input should be a valid integer"),
+        ({"name": "x", "inner": {"size": "x"}}, "PRD100 p.inner.size: 'x' is not a whole number"),
         ({"name": "x", "inner": {"sizes": 1}}, "PRD100 p.inner.sizes: is not a field here"),
         ({"inner": {"sizes": 1}}, "PRD100 p.inner.sizes: is not a field here"),
     ],
@@ -106,6 +72,130 @@ def test_a_part_is_refused_by_its_first_mistake_a_wrong_name_before_a_missing_on
     with pytest.raises(InvalidInput) as failure:
         validated(Outer, data, "p")
     assert str(failure.value).startswith(refusal)
+
+
+class Shade(StrEnum):
+    DARK = "dark"
+    PALE = "pale"
+
+
+class Lined(Model):
+    kind: Literal["lined"] = "lined"
+    width: int
+
+
+class Filled(Model):
+    kind: Literal["filled"] = "filled"
+    shade: Shade
+
+
+class Everything(Model):
+    name: Name | Literal[""] = ""
+    text: Annotated[str, Field(min_length=2, max_length=5)] = "ab"
+    size: Annotated[int, Field(ge=1)] = 1
+    share: Annotated[float, Field(gt=0, le=1)] = 1
+    many: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)] = (1,)
+    on: bool = True
+    shade: Shade = Shade.DARK
+    day: date | None = None
+    moment: Instant | None = None
+    values: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    style: Annotated[Lined | Filled, Field(discriminator="kind")] | None = None
+    styles: tuple[Filled | Lined, ...] = ()
+
+
+NAME = "(letters, digits, '.', '_', '-'; start with a letter or digit; at most 80)"
+DAY = "(write it as 2026-01-31)"
+MOMENT = "(write it as 2026-01-31T12:00:00Z)"
+MAPPING = "(write a mapping: name: value)"
+SHADES = "is not one of the choices (there are: dark, pale)"
+
+
+@pytest.mark.parametrize(
+    ("data", "refusal"),
+    [
+        ({"name": "my skill"}, f"name: 'my skill' is not a valid name {NAME}"),
+        ({"name": 3}, "name: is a number (put it in quotes)"),
+        ({"text": None}, "text: is empty (write text)"),
+        ({"text": ""}, "text: is empty"),
+        ({"text": "a"}, "text: has 1 character (write at least 2)"),
+        ({"text": "a" * 1_200}, "text: has 1,200 characters (write at most 5)"),
+        ({"size": "lots"}, "size: 'lots' is not a whole number"),
+        ({"size": "x" * 99}, f"size: '{'x' * 80}' is not a whole number"),
+        ({"size": 1.5}, "size: 1.5 is not a whole number"),
+        ({"size": [1]}, "size: is a list (write a whole number)"),
+        ({"size": 0}, "size: 0 is too small (write at least 1)"),
+        ({"share": "half"}, "share: 'half' is not a number"),
+        ({"share": float("inf")}, "share: is not a finite number"),
+        ({"share": 0}, "share: 0 is too small (write more than 0)"),
+        ({"share": 1.5}, "share: 1.5 is too large (write at most 1)"),
+        ({"many": "ab"}, "many: is text (write a list)"),
+        ({"many": []}, "many: is empty"),
+        ({"many": [1, 2, 3]}, "many: has 3 entries (write at most 2)"),
+        ({"many": [1, True, "x"]}, "many[2]: 'x' is not a whole number"),
+        ({"on": "perhaps"}, "on: 'perhaps' is not true or false"),
+        ({"shade": "drk"}, "shade: 'drk' is not one of the choices (did you mean 'dark'?)"),
+        ({"shade": True}, f"shade: true {SHADES}"),
+        ({"shade": ["dark"]}, "shade: is not one of the choices (did you mean 'dark'?)"),
+        ({"day": "tomorrow"}, f"day: 'tomorrow' is not a date {DAY}"),
+        ({"moment": "noon"}, f"moment: 'noon' is not a moment {MOMENT}"),
+        ({"moment": "2026-01-31T12:00:00"}, f"moment: has no time zone {MOMENT}"),
+        ({"values": [1]}, f"values: is a list {MAPPING}"),
+        ({"values": {1: 2}}, "values: has the key 1, which is not text (put it in quotes)"),
+        ({"values": {"a": {"b": [0, float("nan")]}}}, "values.a.b[1]: is not a finite number"),
+        ({"values": {"dict": {"float": float("nan")}}}, "values.dict.float: is not a finite number"),
+        ({"values": {"a": {"dict": 1, "b": float("nan")}}}, "values.a.b: is not a finite number"),
+        ({"style": "lined"}, f"style: is text {MAPPING}"),
+        ({"style": {"width": 1}}, "style.kind: is missing"),
+        ({"style": {"kind": "line"}}, "style.kind: 'line' is not one of the choices (did you mean 'lined'?)"),
+        ({"style": {"kind": "lined"}}, "style.width: is missing"),
+        ({"style": {"kind": "lined", "width": "x"}}, "style.width: 'x' is not a whole number"),
+        ({"style": {"kind": "lined", "wide": 1}}, "style.wide: is not a field here"),
+        ({"styles": [{"width": "x"}]}, "styles[0].width: 'x' is not a whole number"),
+        ({"styles": [Lined(width=1), {"shade": "drk"}]}, "styles[1].shade: 'drk' is not one of the choices (did you"),
+    ],
+)
+def test_what_is_wrong_is_told_in_plain_words_at_a_field_of_the_data(data: dict[str, object], refusal: str) -> None:
+    with pytest.raises(InvalidInput) as failure:
+        validated(Everything, data, "")
+    assert str(failure.value).startswith(f"PRD100 {refusal}")
+    assert "function-" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "refusal"),
+    [
+        ({"size": "secret"}, "size: is text (write a whole number)"),
+        ({"shade": "secret"}, f"shade: {SHADES}"),
+        ({"share": 3}, "share: is too large (write at most 1)"),
+        ({"style": {"kind": "line"}}, "style.kind: 'line' is not one of the choices (did you mean 'lined'?)"),
+    ],
+)
+def test_the_value_of_an_argument_or_of_an_item_is_not_repeated(data: dict[str, object], refusal: str) -> None:
+    for error in (InvalidArguments, InvalidItem):
+        with pytest.raises(error) as failure:
+            validated(Everything, data, "", error)
+        assert str(failure.value) == f"{error.code} {refusal}"
+
+
+def test_a_deep_value_with_its_own_name_at_every_level_is_refused_in_no_time() -> None:
+    value: object = float("nan")
+    for _ in range(60):
+        value = {"dict": value}
+    assert refusal_of({"values": {"dict": value}}).field == "values" + ".dict" * 61
+
+
+def test_without_the_data_only_names_of_validators_are_left_out() -> None:
+    for data, field in (({"name": "my skill"}, "name"), ({"style": {"kind": "line"}}, "style.kind")):
+        with pytest.raises(ValidationError) as failure:
+            Everything.model_validate(data)
+        assert refused(failure.value, Everything, "").field == field
+
+
+def refusal_of(data: dict[str, object]) -> InvalidInput:
+    with pytest.raises(InvalidInput) as failure:
+        validated(Everything, data, "")
+    return failure.value
 
 
 def test_what_is_wrong_with_the_whole_is_said_of_the_input() -> None:
@@ -158,33 +248,3 @@ def test_what_nobody_knows_is_refused_wherever_it_stands() -> None:
         refuse_unknown(Kept.model_validate({"x": 1}))
     refuse_unknown(OfAProgram.model_validate({"x": 1}))
     refuse_unknown(Keeping.model_validate({"inner": {"a": {"name": "x"}}}))
-
-
-@pytest.mark.parametrize(
-    ("field", "line"),
-    [
-        ("name", 1),
-        ("unless", 2),
-        ("unless[0]", 3),
-        ("unless[1]", 5),
-        ("unless[1].of", 6),
-        ("unless[1].of.who", 7),
-        ("unles", 1),
-        ("unless[1].off.who", 5),
-        ("unless[2][0]", 2),
-        ("unless.first", 2),
-        ("name.first", 1),
-        ("name[0].of", 1),
-    ],
-)
-def test_the_line_of_a_field_or_of_what_is_around_one_that_is_missing(field: str, line: int) -> None:
-    text = """\
-name: a
-unless:
-  - - x
-    - y
-  - when: z
-    of:
-      who: ada
-"""
-    assert line_of(text, field) == line

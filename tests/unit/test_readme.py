@@ -6,11 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from perdure.agent.steps.validation import check_skill
-from perdure.documents import read_document, validated
+from perdure.documents import validated
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
+from perdure.yaml_text import read_document
 
 README = Path("README.md").read_text(encoding="utf-8")
 

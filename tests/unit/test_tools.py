@@ -52,7 +52,7 @@ async def test_arguments_are_made_of_json() -> None:
         ({"thing": {"name": 1, "at": "2026-01-02"}}, "args.thing.name"),
         (
             {"thing": {"name": "a", "at": "2026-01-02"}, "factor": "3"},
-            "PRD104 args.factor: input should be a valid num",
+            r"PRD104 args.factor: is text \(write a number\)",
         ),
         ({"thing": {"name": "a", "at": "2026-01-02"}, "sise": "small"}, "args.sise: .*did you mean 'size'"),
     ],

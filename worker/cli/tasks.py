@@ -10,12 +10,13 @@ import typer
 from pydantic import JsonValue
 
 from perdure.beginnings import ANY, BeginRequest
-from perdure.documents import read_document, validated
+from perdure.documents import validated
 from perdure.errors import InvalidEvent, InvalidTask, PerdureError, StoreUnavailable, Unconfirmed, WorkerUnavailable
 from perdure.events import Event
 from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
+from perdure.yaml_text import read_document
 from worker.cli.reach import gateway, person, started
 from worker.gateway import Gateway
 from worker.lookup import StartedTask

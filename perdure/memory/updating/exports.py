@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from perdure.documents import validated
+from perdure.documents import refused, validated
 from perdure.entries import Described, Entry, Memory, Record, State
 from perdure.errors import InvalidInput, InvalidItem, PerdureError
 from perdure.identity import content_digest
@@ -146,8 +146,8 @@ def _exported(line: str, number: int) -> Exported:
     try:
         return Exported.model_validate(content)
     except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"]))
-        raise InvalidInput(f"line {number}", f"{place}: {error.errors()[0]['msg']}") from None
+        found = refused(error, Exported, "", data=content)
+        raise InvalidInput(f"line {number}", f"{found.field}: {found.problem}", fix=found.fix) from None
 
 
 def _json(line: str, number: int) -> dict[str, Any]:

@@ -55,7 +55,7 @@ COMMANDS = {
     "no id at all": (("cancel", ""), "task: is empty (give the id that 'run' printed"),
     "an answerer with too long a name": (
         ("answer", "{task}", "q", "yes", "--by", "x" * 300),
-        "by: string should have at most 200 characters",
+        "by: has 300 characters (write at most 200)",
     ),
     "an unknown sweep": (("forget", "--undo", "--sweep", "r"), "forgot nothing that can still be undone"),
 }

@@ -33,7 +33,7 @@ async def test_members_are_added_listed_and_removed_and_others_are_told_nothing(
 
 async def test_what_names_no_owner_is_refused(installed: Installation) -> None:
     named = await installed.perdure("memories", "members", "add", "ops", "ada")
-    assert "of: 'ops' cannot be used: write team:NAME or agent:NAME" in named.complaint
+    assert "of: 'ops' is not a valid team or agent (write team:NAME or agent:NAME" in named.complaint
     spoke = await installed.perdure("recall", "train", "--user", "team:ops")
     assert "begins with 'team:', which names the memory of a team or an agent, and no user" in spoke.complaint
     both = await installed.perdure("audit", "show", "--user", "ada", "--of", "team:ops")

@@ -32,10 +32,10 @@ async def refused(agents: Bench, text: str, **more: Any) -> str:
         ("steps: [{id: a, tool: echo, args: {value: '${1 +}'}}]", "does not parse"),
         ("stps: []", "stps: is not a field here (did you mean 'steps'?)"),
         ("steps: [", "is not YAML"),
-        ("steps: [{id: a, tool: look, args: {name: 3}}]", "PRD104 steps[0].args.name: input should be a valid string"),
+        ("steps: [{id: a, tool: look, args: {name: 3}}]", "PRD104 steps[0].args.name: is a number (put it in quotes)"),
         (
             "steps: [{id: a, tool: echo, args: {value: 1}}, {id: b, tool: look, args: {name: '${steps.a.output}'}}]",
-            "step b: PRD104 b.args.name: input should be a valid string",
+            "step b: PRD104 b.args.name: is a number (put it in quotes)",
         ),
         ("steps: [{id: a, tool: big, args: {size: 2100000}}]", "step a: PRD110 tool 'big' returned 2,100,002 bytes"),
         ("steps: [{id: a, tool: echo, args: {value: 1}, expect: '${output == 2}'}]", "PRD111 a: the result is not"),

@@ -50,7 +50,7 @@ expect: "${output != task.id}"
         ("[{id: a, tool: ecko}]", r"PRD102 steps\[0\].tool: no worker has a tool 'ecko' \(did you mean 'echo'\?\)"),
         ("[{id: a, tool: echo, args: {valu: 1}}]", r"steps\[0\].args.valu: .*did you mean 'value'"),
         ("[{id: a, tool: look}]", r"steps\[0\].args.name: tool 'look' needs it"),
-        ("[{id: a, tool: look, args: {name: 3}}]", r"PRD104 steps\[0\].args.name: input should be a valid string"),
+        ("[{id: a, tool: look, args: {name: 3}}]", r"PRD104 steps\[0\].args.name: is a number"),
         ("[{id: a, tool: look, args: {name: '${inputs.n}', known: 3}}]", r"steps\[0\].args.known"),
         ("[{id: a, tool: echo, args: {value: '${inputs.nams}'}}]", r"PRD103 .*no input 'nams' \(did you mean 'names'"),
         ("[{id: a, tool: echo, args: {value: '${steps.b.output}'}}]", "no step before this one 'b'"),

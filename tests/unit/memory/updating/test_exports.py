@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from perdure.changes import Actor, ActorKind
 from perdure.entries import MARKER, Entry, Lane, Memory, Record, State, Turn
 from perdure.errors import InvalidInput
+from perdure.identity import content_digest
 from perdure.memory.updating.exports import batches, items, read, schema, written
 from perdure.stores.journal.lines import Changed, Line, Settled
 
@@ -58,6 +59,15 @@ def test_what_holds_can_be_remembered() -> None:
         "occurred_at": "2026-05-01T00:00:00Z",
     }
     assert (given["import/exec_1"]["payload"], given["import/turn_1"]["content"]) == (1, "Hello.")
+
+
+def test_a_field_of_an_entry_that_cannot_be_read_is_named_as_the_file_has_it() -> None:
+    lines = list(written(ENTRIES, LINES, at=NOW))
+    content = {name: value for name, value in json.loads(lines[1]).items() if name != "digest"}
+    content["entry"]["version"] = "new"
+    lines[1] = json.dumps(content | {"digest": content_digest(content)})
+    with pytest.raises(InvalidInput, match=r"line 2: entry\.version: 'new' is not a whole number"):
+        read(lines)
 
 
 def test_an_entry_with_a_long_history_is_read_back() -> None:

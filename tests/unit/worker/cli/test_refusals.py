@@ -13,7 +13,7 @@ TASKS = {
     "task_id: t\ntask_id: u\n": "the key 'task_id' is duplicated in line 2",
     "task_id: t\nuser_id: ada\nskil: x\n": "skil: is not a field here (did you mean 'skill'?)",
     "task_id: t\nskill: dependency-audit\n": "user_id: is missing",
-    "task_id: t\nuser_id: ada\nskill: s\nlimits: {steps: none}\n": "limits.steps: input should be a valid integer",
+    "task_id: t\nuser_id: ada\nskill: s\nlimits: {steps: none}\n": "limits.steps: 'none' is not a whole number",
     "task_id: t\nuser_id: ada\nskill: s\nmemory: of\n": "memory: 'of' is not one of the choices (did you mean 'off'?)",
 }
 
@@ -44,14 +44,14 @@ COMMANDS = {
     "remember --user u --file cut.json": "cut.json: is not JSON: expecting property name enclosed in double quotes in "
     "line 3, column 2",
     "remember --user u --file half.json": "half.json: is not a JSON list of items",
-    "answer task-x --by=me  yes": "question_id: string should have at least 1 character",
+    "answer task-x --by=me  yes": "question_id: is empty",
     "forget --undo": "--undo: needs a user or a sweep (add --user, or --sweep with the id of one)",
     "forget --undo --user u --dry-run": "--undo: is not for --dry-run or --approve (leave them out)",
     "forget --undo --user u --approve": "--undo: is not for --dry-run or --approve (leave them out)",
     "forget --of team:ops": "--of: needs a user who belongs to it (add --user)",
-    "forget --user u --of ops": "of: 'ops' cannot be used: write team:NAME or agent:NAME",
+    "forget --user u --of ops": "of: 'ops' is not a valid team or agent (write team:NAME or agent:NAME",
     "reconcile --of team:ops": "--of: needs a user who belongs to it (add --user)",
-    "reconcile --user u --of ops": "of: 'ops' cannot be used: write team:NAME or agent:NAME",
+    "reconcile --user u --of ops": "of: 'ops' is not a valid team or agent (write team:NAME or agent:NAME",
     "forget --sweep s": "--sweep: is only for --undo (add --undo, or leave --sweep out)",
 }
 

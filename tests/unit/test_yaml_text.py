@@ -1,0 +1,72 @@
+"""How a document is read, what is refused as none, and in which line a field stands."""
+
+import pytest
+
+from perdure.errors import InvalidInput, InvalidTask
+from perdure.yaml_text import LARGEST, line_of, read_document
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: 1\nb: [", "is not YAML: expected the node content, but found '<stream end>' in line 2, column 5"),
+        ("a: 1\na: 2", "is not YAML: the key 'a' is duplicated in line 2, column 1"),
+        ("x: {b: 1, b: 2}", "is not YAML: the key 'b' is duplicated in line 1, column 11"),
+        ("a: \x00", "is not YAML: unacceptable character"),
+        ("- 1", "is a list"),
+        ("", "is empty"),
+        ("1: 2", "has the key 1, which is not text"),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_refused_with_the_place(text: str, problem: str) -> None:
+    with pytest.raises(InvalidTask) as failure:
+        read_document(text, "a.yaml", InvalidTask)
+    assert failure.value.field == "a.yaml"
+    assert failure.value.problem.startswith(problem)
+
+
+def test_a_document_of_the_largest_size_is_read() -> None:
+    assert read_document("a: " + "x" * (LARGEST - 3), "f") == {"a": "x" * (LARGEST - 3)}
+    with pytest.raises(InvalidInput, match=r"f: has [0-9,]+ characters .at most [0-9,]+ can be read"):
+        read_document("a: " + "x" * (LARGEST - 2), "f")
+
+
+def test_how_many_values_the_aliases_of_a_document_may_come_to() -> None:
+    rows = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    rows += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 4)]
+    rows += [f"b: [{', '.join(['*a3'] * 7)}]"]
+    # The lists come to 11, 111, 1,111, 11,111 and 7 × 11,111 + 1; then come six keys, their mapping and the last list.
+    rest = 100_000 - (11 + 111 + 1_111 + 11_111) - (7 * 11_111 + 1) - 6 - 1 - 1
+    assert len(read_document("\n".join([*rows, f"c: [{', '.join(['1'] * rest)}]"]), "f")["c"]) == rest
+    with pytest.raises(InvalidInput, match="aliases come to more than 100,000 values in line 1, column 1"):
+        read_document("\n".join([*rows, f"c: [{', '.join(['1'] * (rest + 1))}]"]), "f")
+
+
+@pytest.mark.parametrize(
+    ("field", "line"),
+    [
+        ("name", 1),
+        ("unless", 2),
+        ("unless[0]", 3),
+        ("unless[1]", 5),
+        ("unless[1].of", 6),
+        ("unless[1].of.who", 7),
+        ("unles", 1),
+        ("unless[1].off.who", 5),
+        ("unless[2][0]", 2),
+        ("unless.first", 2),
+        ("name.first", 1),
+        ("name[0].of", 1),
+    ],
+)
+def test_the_line_of_a_field_or_of_what_is_around_one_that_is_missing(field: str, line: int) -> None:
+    text = """\
+name: a
+unless:
+  - - x
+    - y
+  - when: z
+    of:
+      who: ada
+"""
+    assert line_of(text, field) == line
