@@ -20,7 +20,7 @@ from perdure.lessons import LESSON, LESSONS_KNOWN, KnownLessons, LessonRequest, 
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.service import Recall
-from perdure.memory.updating.updater import Updater, unknown
+from perdure.memory.updating.updater import Updater
 from perdure.names import Activity
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.recalls import TaskRecalls
@@ -111,7 +111,12 @@ class LessonActivities:
         common = self.key.tenant_of_installation
         operation = f"withdrawal:{activity.info().workflow_run_id}"
         removal = MemoryUpdate(id=request.id, update=Removal(), by=request.by)
-        await self.updater.update(common, removal, operation=operation, at=datetime.now(UTC))
+        try:
+            await self.updater.update(common, removal, operation=operation, at=datetime.now(UTC))
+        except InvalidInput as problem:
+            # Its fix names the ids of a user's memories, and the lessons of the installation are nobody's.
+            fix = "perdure lessons list shows the ids"
+            raise InvalidInput(problem.field, f"no lesson {request.id!r} counts for everybody", fix=fix) from problem
         return LessonSet(tenant=common)
 
     async def _lesson(self, tenant: str, identifier: str) -> Memory:
@@ -122,9 +127,10 @@ class LessonActivities:
         """
         found = (await self.longterm.get(tenant, [identifier])).get(identifier)
         if not isinstance(found, Memory) or found.state is not State.CURRENT:
-            raise unknown("id", identifier)
+            problem, fix = f"this user has no lesson {identifier!r}", "perdure lessons list --user USER shows the ids"
+            raise InvalidInput("id", problem, fix=fix)
         if LESSON not in found.tags:
-            fix = "perdure lessons list shows them"
+            fix = "perdure lessons list --user USER shows the lessons"
             raise InvalidInput("id", f"{identifier!r} is a memory, and no lesson", fix=fix)
         return found
 

@@ -276,7 +276,7 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
     if kind in _BOUNDS:
         name, fix = _BOUNDS[kind]
         if name.endswith("length"):
-            return _size(value), f"{fix} {context[name]:,}" if value else ""
+            return _size(value), f"{fix} {context[name]:,}" if value else "fill it in"
         limit = f"{context[name]:g}" if isinstance(context[name], int | float) else context[name]
         return f"{named}is too {'small' if name in ('gt', 'ge') else 'large'}", f"{fix} {limit}"
     message = one["msg"].removeprefix("Value error, ")

@@ -184,15 +184,15 @@ def field_type(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
 
 def _readable(text: str) -> str:
     if not text.strip():
-        raise ValueError("is empty")
+        raise ValueError("is empty (write some text)")
     if any(ord(character) < 32 and character not in "\t\n" for character in text):
-        raise ValueError("contains control characters")
+        raise ValueError("contains control characters (leave them out)")
     return text
 
 
 def _one_line(text: str) -> str:
     if any(unicodedata.category(character) == "Cc" for character in text):
-        raise ValueError("contains control characters (it is one line of text)")
+        raise ValueError("contains control characters (write one line of plain text)")
     return text
 
 

@@ -23,6 +23,9 @@ _STORE = "audit"
 LEAST_DAYS = 30
 """Files with younger lines stay; a choice."""
 
+MOST_DAYS = 36_500
+"""A choice: no audit is older, and the moment that lies so many days back has to be a date."""
+
 
 async def verify(settings: Settings, addresses: Addresses | None) -> AuditReport:
     """Verify the audit.
@@ -63,12 +66,14 @@ async def remove(settings: Settings, addresses: Addresses, days: int, by: Actor)
     Another chain records that first, so that it can be distinguished from tampering.
 
     Raises:
-        InvalidInput: ``days`` is too small.
+        InvalidInput: ``days`` is too small or too large.
         TenantKeyMissing: The key is not here.
         StoreUnavailable: Redis does not answer, or the files cannot be read or written.
     """
     if days < LEAST_DAYS:
         raise InvalidInput("older", f"{days} days are too few", fix=f"keep {LEAST_DAYS} days at least")
+    if days > MOST_DAYS:
+        raise InvalidInput("older", f"{days} days are too many", fix=f"give {MOST_DAYS} days at most")
     key, folder = TenantKey.load(settings.tenant_key_file), settings.journal_folder / FOLDER
     known = await _known(addresses)
     before = datetime.now(UTC) - timedelta(days=days)

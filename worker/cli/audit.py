@@ -11,7 +11,7 @@ from perdure.policies.decision import SHORT
 from perdure.policies.ruling import Ruling
 from perdure.settings import Settings
 from perdure.stores.audit.lines import AuditLine
-from worker.audits import LEAST_DAYS
+from worker.audits import LEAST_DAYS, MOST_DAYS
 from worker.cli.memory import Of
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
@@ -41,6 +41,9 @@ async def verify(*, as_json: AsJson = False) -> None:
                 else f"nothing {'else ' if found.notes else ''}is missing or was changed"
             )
         )
+        if found.problems:
+            say(_MISSING)
+            say(_CHANGED)
     if found.problems:
         raise typer.Exit(Exit.FAILED)
 
@@ -76,7 +79,7 @@ async def show(
 
 async def remove(
     *,
-    older: Annotated[int, typer.Option(min=LEAST_DAYS, help="Days since a file's last line.")] = 365,
+    older: Annotated[int, typer.Option(min=LEAST_DAYS, max=MOST_DAYS, help="Days since a file's last line.")] = 365,
     as_json: AsJson = False,
 ) -> None:
     """Remove old files of the audit. Another file records that first, so that it does not look like tampering."""
@@ -98,11 +101,18 @@ async def accept(*, as_json: AsJson = False) -> None:
     else:
         for problem in left:
             out.print(f"cannot be accepted  {_place(problem)}{problem.what}", markup=False)
+        if left:
+            say(_CHANGED)
         of_ends = f"accepted the loss of {counted(len(accepted), 'file')}, or of their ends"
         out.print(of_ends if accepted else "there is no loss to accept")
     if left:
         raise typer.Exit(Exit.FAILED)
 
+
+_MISSING = (
+    "lines that are missing: restore the folder 'audit' from a backup, or record the loss with 'perdure audit accept'"
+)
+_CHANGED = "lines that were changed: keep the file as evidence, and restore it from a backup"
 
 _SHOWN = {"kind", "at", "tenant", "operation", "by", "ids", "number", "ruling"}
 

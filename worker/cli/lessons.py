@@ -20,7 +20,10 @@ Id = Annotated[str, typer.Argument(help="The lesson's id, as 'lessons list' show
 async def list_(
     *,
     user: Annotated[
-        str, typer.Option("--user", help="Whose lessons; without it those of the installation.", show_default=False)
+        str,
+        typer.Option(
+            "--user", help="Only this user's lessons; default: those that count for everybody.", show_default=False
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -46,6 +49,8 @@ async def promote(
     as_json: AsJson = False,
 ) -> None:
     """Let a lesson of one user count for everybody. Its text is shown first: it may name what others must not see."""
+    if not user.strip():
+        raise InvalidInput("--user", "is empty", fix="say whose lesson")
     async with gateway(Settings()) as installation:
         lesson = _one(await installation.lessons(user, by=person(by)), identifier)
         told = text or headline_of(lesson.text)
@@ -92,6 +97,8 @@ def _confirm(told: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InvalidInput("yes", "is missing, and nobody can be asked here", fix="read the text, and add --yes")
+        raise InvalidInput("--yes", "is missing, and nobody can be asked here", fix="read the text, and add --yes")
     if not typer.confirm("Promote it?", err=True):
-        raise InvalidInput("yes", "was not said: nothing is promoted")
+        raise InvalidInput(
+            "--yes", "was not said: nothing is promoted", fix="run it again, with --text for other words"
+        )

@@ -36,7 +36,8 @@ class AuditingCalls(Base):
         from worker import audits  # noqa: PLC0415  it loads Redis's client
 
         if bool(user_id.strip()) == bool(of):
-            raise InvalidInput("of", "is given together with a user" if of else "is missing, and the user too")
+            problem = "is given together with a user" if of else "is missing, and the user too"
+            raise InvalidInput("of", problem, fix="give either a user, or a team or an agent")
         if since is not None and since.tzinfo is None:
             raise InvalidInput("since", "has no time zone", fix="give one: datetime.now(UTC)")
         return await audits.show(self._settings, user_id, of, since)

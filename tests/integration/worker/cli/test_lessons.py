@@ -32,7 +32,7 @@ async def test_a_lesson_is_shown_before_it_is_promoted_and_can_be_withdrawn(inst
     asked = await installed.perdure("lessons", "promote", one, "--user", user)
     assert (asked.status, "add --yes" in asked.complaint, f"to everybody: {text}" in asked.err) == (2, True, True)
     refused = await installed.typing("n", "lessons", "promote", one, "--user", user)
-    assert (refused.status, "nothing is promoted" in refused.err) == (2, True)
+    assert (refused.status, "nothing is promoted (run it again" in refused.err) == (2, True)
     strange = await installed.perdure("lessons", "promote", one, "--user", "somebody", "--yes")
     assert (strange.status, "this user has no lesson" in strange.complaint) == (2, True)
     told = text.replace("Use", "Everybody uses")
@@ -45,4 +45,6 @@ async def test_a_lesson_is_shown_before_it_is_promoted_and_can_be_withdrawn(inst
     assert "lesson promoted" in audited.out
     withdrawn = await installed.perdure("lessons", "withdraw", common["id"])
     assert withdrawn.status == 0, withdrawn.err
+    twice = await installed.perdure("lessons", "withdraw", common["id"])
+    assert (twice.status, "counts for everybody (perdure lessons list shows the ids)" in twice.complaint) == (2, True)
     await until(lambda: listed(installed), lambda found: common["id"] not in [entry["id"] for entry in found])

@@ -52,6 +52,10 @@ COMMANDS = {
     "forget --user u --of ops": "of: 'ops' is not a valid team or agent (write team:NAME or agent:NAME",
     "reconcile --of team:ops": "--of: needs a user who belongs to it (add --user)",
     "reconcile --user u --of ops": "of: 'ops' is not a valid team or agent (write team:NAME or agent:NAME",
+    "lessons promote mem_1 --user=": "--user: is empty (say whose lesson)",
+    "lessons promote mem_1 --user \udcff": "--user: is not UTF-8 text",
+    "lessons withdraw ": "id: is empty (fill it in)",
+    "audit show --user a --of team:b": "--of: is given together with --user (give either --user or --of)",
     "forget --sweep s": "--sweep: is only for --undo (add --undo, or leave --sweep out)",
 }
 
