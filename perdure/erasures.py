@@ -50,8 +50,8 @@ UNREACHABLE = (
     "histories of your own workflows, with what you gave to them and got from them",
     "histories of sweeps and other requests that were made with the user id, which name it and hold no content",
     "what the user wrote into memories of teams and agents, with the histories of those requests: it is theirs",
-    "what the tasks of members recalled from a team or an agent, or wrote to it: it stands in their sessions and "
-    "histories, and is the members'",
+    "what members' tasks recalled from, or wrote to, a team or an agent: it is in those members' sessions and "
+    "histories; erase the members to remove it",
     "requests for a team or an agent that were refused, or under way during its erasure: erasing the member who made "
     "them removes these",
     "tasks and requests of the user that were made before and that Temporal begins only after this receipt: they are "
@@ -65,6 +65,8 @@ UNREACHABLE = (
     "episodes that wait in the spool of another machine: its worker drops them once it reaches Redis; where it never "
     "runs again, remove the folder 'spool' of its data folder",
     "what tasks still store that began while Redis was away, where a tool of theirs is under way: erase again",
+    "the digest of tenant and task id, without content, by which a skill's version counts its tasks: it is kept for up "
+    "to 366 days after the last task with that version",
     "traces and logs, where content was switched on in them",
     "what tools did elsewhere",
 )
@@ -82,7 +84,9 @@ def require_none_since(asked_at: datetime, erasures: Iterable[Erasure | None]) -
         TenantErased: One of them was erased.
     """
     if any(one is not None and asked_at <= one.at for one in erasures):
-        raise TenantErased("the user, or whose memory it is, was erased after this was asked")
+        raise TenantErased(
+            "the user, or whose memory it is, was erased after this was asked: ask again if it is still wanted"
+        )
 
 
 def highest(found: Iterable[Erasure]) -> dict[str, Erasure]:

@@ -24,7 +24,7 @@ def list_(*, as_json: AsJson = False) -> None:
 
 
 def show(name: AgentName, *, as_json: AsJson = False) -> None:
-    """Show an agent as it counts, its version, and where it is; exits with 1 if a tool or a skill of it is missing."""
+    """Show an agent as tasks use it, its version, and where it is; exits with 1 if it lacks a tool or a skill."""
     library, problem = agents_of(Settings()), ""
     one = library.get(name)
     try:

@@ -41,7 +41,7 @@ async def chat(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Converse with an agent, today and tomorrow, from any terminal: what is said is kept, and goes on where it was.
+    """Chat with an agent. The conversation is saved, and can be continued later from any terminal.
 
     The first message begins the conversation. Ctrl-C leaves it open, also in the middle of a reply; "/end", or --end,
     ends it, and so does a day in which nobody says anything. Questions for a person that come up are asked here. With

@@ -17,7 +17,7 @@ async def doctor(
         bool,
         typer.Option(
             "--deep",
-            help="Also compare what is stored of every user with what is found by meaning, and have workers repair it.",
+            help="Also check that the search by meaning finds all that is stored, and have workers repair it.",
         ),
     ] = False,
     as_json: AsJson = False,

@@ -20,12 +20,13 @@ async def erase(
     *,
     user: User,
     of: Of = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether that is meant; it cannot be undone.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation; this cannot be undone.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Erase everything that is kept of a user: memories, episodes, running tasks, histories. It cannot be undone.
 
-    With --of, erase that of a team or an agent that the user belongs to, with its list of members, who keep their own.
+    With --of, erase what is kept of a team or an agent that the user belongs to, and its list of members. What the
+    members have of their own stays.
     """
     if not user.strip():
         raise InvalidInput("--user", "is empty", fix="say whose memory")
@@ -46,7 +47,7 @@ def show(receipt: ErasureReceipt) -> None:
     entries, runs = counted(receipt.entries, "entry", "entries"), counted(receipt.executions, "workflow run")
     keys = counted(receipt.keys, "Redis key")
     if receipt.earlier:
-        say("nothing was erased now: the user belongs to nothing of this name. The earlier receipt:")
+        say("Nothing was erased: the user is not a member of a team or agent with this name. The earlier receipt:")
     out.print(f"erased {entries}, {keys} and {runs}; epoch {receipt.epoch}, {receipt.at:%Y-%m-%d %H:%M:%S} UTC")
     out.print(
         "proved: every store was asked again and has nothing left" if receipt.proved else "NOT PROVED", markup=False

@@ -16,7 +16,10 @@ async def inbox(
     *,
     user: Annotated[
         str | None,
-        typer.Option(help="Whose: with memories on hold. Without it: everybody's, but for those."),
+        typer.Option(
+            help="Only this user's questions, memories on hold included. "
+            "Default: everyone's questions, without memories on hold."
+        ),
     ] = None,
     of: Of = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50,

@@ -21,7 +21,7 @@ async def add(of: Owner, user: Member, *, as_json: AsJson = False) -> None:
 
 
 async def remove(of: Owner, user: Member, *, as_json: AsJson = False) -> None:
-    """Stop a user from reading and writing it, running tasks included. What they wrote there stays."""
+    """Remove a user from a team or an agent, for their running tasks too. What they wrote there stays."""
     await _set(of, user, belongs=False, as_json=as_json)
 
 

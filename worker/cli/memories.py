@@ -97,7 +97,8 @@ async def correct(
     valid_from: Annotated[datetime | None, typer.Option(help="When it begins to be true (UTC).")] = None,
     valid_until: Annotated[datetime | None, typer.Option(help="When it stops being true (UTC).")] = None,
     asked: Annotated[
-        str | None, typer.Option(help="The question that was asked: the word it uses for the memory becomes a name.")
+        str | None,
+        typer.Option(help="A question asked about this memory; the term it uses is added to the memory's names."),
     ] = None,
     because: Because = "",
     expected: Expected = None,

@@ -23,7 +23,9 @@ from worker.cli.tasks import AsJson
 from worker.policies import rules_of
 from worker.terminal.output import Exit, counted, out, say, show_json
 
-User = Annotated[str, typer.Option("--user", help="Who asks; whose memory, without --of.", show_default=False)]
+User = Annotated[
+    str, typer.Option("--user", help="The user who asks; also whose memory, unless --of is given.", show_default=False)
+]
 Of = Annotated[
     str | None,
     typer.Option("--of", help="Whose memory: team:NAME or agent:NAME that the user belongs to.", show_default=False),
@@ -45,7 +47,7 @@ async def recall(
     of: Of = None,
     lane: Annotated[Lane | None, typer.Option(help="Look in this log first.")] = None,
     key: Annotated[list[str] | None, typer.Option(help="For exactly this key; may be repeated.")] = None,
-    session: Annotated[str, typer.Option(help="The session, or task, whose episodes to show too.")] = "",
+    session: Annotated[str, typer.Option(help="Also show the episodes of this session or task.")] = "",
     strategy: Annotated[Strategy, typer.Option(help=_STRATEGIES)] = Strategy.BALANCED,
     profile: Annotated[
         ProfileName | None,
@@ -64,7 +66,7 @@ async def recall(
     task: Annotated[str, typer.Option(help="Only what this task (its workflow id) wrote, or what is tagged so.")] = "",
     min_confidence: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Only what is believed this much; as configured (.7) if not given."),
+        typer.Option(min=0, max=1, help="Only items with at least this confidence; default: as configured (.7)."),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show also what was left out, and why.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=50)] = 10,
@@ -201,7 +203,9 @@ async def forget(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be forgotten.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what the latest sweep (or --sweep) forgot.")] = False,
     sweep: Annotated[str, typer.Option("--sweep", help="With --undo: the sweep that 'forget' printed.")] = "",
-    approve: Annotated[bool, typer.Option("--approve", help="Forget also where the guard holds a tenant.")] = False,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Also forget for users whose sweep the guard has held back.")
+    ] = False,
     redate: Annotated[
         bool,
         typer.Option(
@@ -210,7 +214,7 @@ async def forget(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget what the rules no longer keep, as the schedule does, or restore it."""
+    """Forget what the retention rules no longer keep, as the schedule does; with --undo, restore it."""
     require_member(user, of)
     if undo and not (user or sweep):
         raise InvalidInput("--undo", "needs a user or a sweep", fix="add --user, or --sweep with the id of one")

@@ -103,8 +103,12 @@ async def consent(
     *,
     user: User,
     of: Of = None,
-    grant: Annotated[list[Purpose] | None, typer.Option(help="May be kept and recalled; may be repeated.")] = None,
-    withdraw: Annotated[list[Purpose] | None, typer.Option(help="May no longer be kept; may be repeated.")] = None,
+    grant: Annotated[
+        list[Purpose] | None, typer.Option(help="Allow this to be kept and recalled; may be repeated.")
+    ] = None,
+    withdraw: Annotated[
+        list[Purpose] | None, typer.Option(help="No longer allow this to be kept; may be repeated.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show or change what a user consents to: keeping what is given explicitly, or extracted from what was said.

@@ -33,9 +33,11 @@ async def observe(
     said_by: Annotated[Voice, typer.Option("--by", help="Who said it.")] = Voice.USER,
     file: Annotated[
         Path | None,
-        typer.Option(help="Instead: a JSON object a line, at most 100; - for stdin."),
+        typer.Option(help="Read a file instead: one JSON object per line, at most 100; - for stdin."),
     ] = None,
-    start: Annotated[int, typer.Option(min=0, help="The place of the first in the session, for a transcript.")] = 0,
+    start: Annotated[
+        int, typer.Option(min=0, help="The position of the first statement in the session, for a transcript.")
+    ] = 0,
     policy: Annotated[str, typer.Option(help="The write policy; 'transcript' keeps turns word for word.")] = (
         DEFAULT_POLICY
     ),

@@ -21,9 +21,17 @@ from worker.wiring.registries import agents_of, prompts_of, skills_of
 
 NameOfOne = Annotated[str, typer.Argument(metavar="NAME", help="Its name.")]
 Old = Annotated[
-    str, typer.Argument(metavar="[OLD]", help="The beginning of a version or a commit; the one before NEW.")
+    str,
+    typer.Argument(
+        metavar="[OLD]", help="The version or commit to compare from (a prefix is enough); default: the one before NEW."
+    ),
 ]
-New = Annotated[str, typer.Argument(metavar="[NEW]", help="The same of another one; the file as it is now.")]
+New = Annotated[
+    str,
+    typer.Argument(
+        metavar="[NEW]", help="The version or commit to compare with (a prefix is enough); default: the current file."
+    ),
+]
 Limit = Annotated[int, typer.Option(min=1, help="How many versions to show, the newest ones.")]
 
 

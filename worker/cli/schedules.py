@@ -22,9 +22,9 @@ async def schedule(
     zone: Annotated[str, typer.Option(help="The time zone of --cron: Europe/Berlin.")] = "UTC",
     as_json: AsJson = False,
 ) -> None:
-    """Start a task again and again, each time as a task of its own; call it again to change when and what.
+    """Run a task on a schedule, each time as a new task; call it again to change when and what.
 
-    A start is left out while the one before it still runs. Temporal's UI shows the schedule, and can pause it.
+    A start is skipped while the one before it still runs. Temporal's UI shows the schedule, and can pause it.
     """
     task = read_task(file)
     given = {"cron": cron, "zone": zone} | ({"every": every} if every else {})

@@ -73,7 +73,7 @@ async def redirect(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Redirect a task with a goal while it works: to another goal, or by further constraints."""
+    """Redirect a task with a goal while it works: to another goal, or with further constraints."""
     workflow_id = workflow_id_of(task)
     asked = {"goal": goal, "constraints": constraint or [], "because": because}
     given = validated(Redirection, asked, "", InvalidTask)

@@ -63,16 +63,16 @@ async def run(
         str, typer.Option("--from", help="Go on at this step of its skill, with the results of those before it.")
     ] = "",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask whether what differs is meant; for use with --from.")
+        bool, typer.Option("--yes", help="Do not ask to confirm what differs; for use with --from.")
     ] = False,
     traced: Traced = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a task and follow it live. Ctrl-C detaches; the task goes on.
 
-    If the task is open or has completed, this attaches to it. After a failure, or with --again, it goes on from the
-    effects that are recorded: nothing happens twice. Other inputs or another skill need another task_id, or --from:
-    then the steps before that one are not run again, and you are asked whether what differs is meant.
+    If the task is open or has completed, this attaches to it. After a failure, or with --again, it continues from the
+    recorded effects: nothing happens twice. Other inputs or another skill need another task_id, or --from: then the
+    steps before that one are not run again, and you are asked to confirm what differs.
     """
     if yes and not step:
         raise InvalidTask("--yes", "confirms nothing here", fix="it is for use with --from")
@@ -92,9 +92,10 @@ async def fork(
     traced: Traced = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a new task that begins at a step, with copies of what the steps before it left: none of them acts again.
+    """Run a new task from a step of one that has ended, with copies of the results of the steps before it.
 
-    From that step on it is a task of its own, and acts, whatever the first one did. That one must have ended.
+    Those steps do not run again. From that step on it is independent: it performs its effects even if the first task
+    already performed them.
     """
     task = read_task(file)
     forked = validated(AgentTask, task.model_dump() | {"task_id": task_id}, "", InvalidTask)
@@ -225,7 +226,7 @@ async def answer(
     value: Annotated[str, typer.Argument(help="The answer.")],
     *,
     because: Annotated[
-        str, typer.Option(help="Why, or what was done about a failure: the lesson of the failure has it.")
+        str, typer.Option(help="Why, or what you did about the failure; saved with the lesson learned from it.")
     ] = "",
     by: Annotated[str, typer.Option(help="Who answers, for the audit.")] = "",
     as_json: AsJson = False,
@@ -245,7 +246,7 @@ async def deliver(
     value: Annotated[str | None, typer.Argument(help="Its value: JSON, otherwise text; null if left out.")] = None,
     *,
     identifier: Annotated[
-        str, typer.Option("--id", help="Your own id for it: the task takes an id once, however often it is delivered.")
+        str, typer.Option("--id", help="Your own id for the event: delivered again under the same id, it counts once.")
     ] = "",
     by: Annotated[str, typer.Option(help="Who delivers it.")] = "",
     as_json: AsJson = False,

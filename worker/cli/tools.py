@@ -16,7 +16,7 @@ from worker.terminal.output import Exit, counted, out, say, show_json
 from worker.wiring.registries import secrets_of, servers_of, toolbox_of
 
 ToolName = Annotated[
-    str, typer.Argument(metavar="NAME", help="The tool's name; that of an MCP server's begins with it.")
+    str, typer.Argument(metavar="NAME", help="The tool's name; an MCP server's tools have its name in front.")
 ]
 
 

@@ -19,7 +19,7 @@ from worker.wiring.registries import known_tools_of, skills_of
 
 
 async def trials(*, as_json: AsJson = False) -> None:
-    """Show how the tasks that ran each skill, as it is now, have ended: the most promising skill first."""
+    """Show how tasks with the current version of each skill have ended, the most promising skill first."""
     library = skills_of(Settings())
     versions: dict[str, str] = {}
     for name in library.names():
@@ -51,7 +51,7 @@ async def propose(
         bool, typer.Option("--approve", help="Write it into the first folder of PERDURE_SKILLS, if it can be used.")
     ] = False,
 ) -> None:
-    """Draft a skill from what the model of a completed task with a goal did; with --approve it becomes one."""
+    """Draft a skill from what the model did in a completed task with a goal; with --approve, save it."""
     settings = Settings()
     library, toolbox = skills_of(settings), known_tools_of(settings)
     kinds = {one.name: "tool" for one in toolbox} | dict.fromkeys(library.names(), "skill")

@@ -163,7 +163,7 @@ class Base:
         refuse_unknown(argument)
         await self.served()
         id_ = "-".join(part for part in (name, about, secrets.token_hex(6)) if part)
-        afterwards = f"it is done once one answers: {id_} stays in Temporal"
+        afterwards = f"the request stays queued as {id_} and runs when a worker is available"
         async with waiting(self._notify, f"answer ({name})", afterwards=afterwards, within=within):
             return await (await self.client()).execute_workflow(
                 workflow,

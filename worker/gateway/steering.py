@@ -121,7 +121,7 @@ class SteeringCalls(TaskCalls):
         identifier = f"feedback-{digest('feedback/1', workflow_id, sent.run, given.id)[:24]}"
         tenant = found.typed_search_attributes.get(TENANT)
         await self.served()
-        afterwards = f"it is taken once one answers: {identifier} stays in Temporal"
+        afterwards = f"the feedback stays queued as {identifier} and is recorded when a worker is available"
         async with waiting(self._notify, "take the feedback", afterwards=afterwards, within=ANSWER_WITHIN):
             with suppress(WorkflowAlreadyStartedError):
                 await client.start_workflow(

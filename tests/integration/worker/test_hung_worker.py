@@ -49,7 +49,7 @@ async def test_a_caller_is_told_and_not_left_for_ever(
         process.send_signal(signal.SIGSTOP)
         for call, afterwards in (
             (lambda: gateway.answer(task, answer, by=TESTER), "the answer may still be taken"),
-            (lambda: gateway.remember(REMEMBER, by=TESTER), "stays in Temporal"),
+            (lambda: gateway.remember(REMEMBER, by=TESTER), "runs when a worker is available"),
         ):
             said.clear()
             with pytest.raises(WorkerUnavailable if limited else TimeoutError) as ended:
