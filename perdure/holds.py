@@ -79,7 +79,8 @@ class Hold(Passed):
             said = taken_back(MemoryItem, {**item.model_dump(), "content": text})
             return self.changed(batch=self.batch.changed(items=(said,)))
         except ValidationError as problem:
-            raise refused(problem, MemoryItem, "text", InvalidAnswer) from None
+            found = refused(problem, MemoryItem, "", InvalidAnswer)
+            raise InvalidAnswer("text", found.problem, fix=found.fix) from None
 
 
 class HeldAnswer(Answer):

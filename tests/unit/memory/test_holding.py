@@ -150,7 +150,7 @@ def test_a_person_may_have_it_remembered_in_other_words() -> None:
     batch = Batch(tenant="t", key="k", items=(ITEM,))
     hold = Hold(batch=batch, reason="a rule", until=NOW)
     assert hold.reworded("The standup is at 10.").batch.items == (ITEM.changed(content="The standup is at 10."),)
-    with pytest.raises(InvalidAnswer, match="text: "):
+    with pytest.raises(InvalidAnswer, match=r"PRD106 text: is empty"):
         hold.reworded("")
     record = RecordItem(lane=Lane.PATTERN, key="k", payload=1, occurrence="o", occurred_at=NOW)
     with pytest.raises(InvalidAnswer, match="only a memory can be put in other words"):

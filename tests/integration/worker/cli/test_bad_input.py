@@ -30,7 +30,11 @@ TASKS = {
 SKILLS = {
     "an unknown tool": ("  - {{id: a, tool: read_lok, args: {{path: x}}}}", "read_lok", "did you mean 'read_lock'?"),
     "an unknown field": ("  - {{id: a, tool: read_lock, arg: {{path: x}}}}", "steps[0].arg", "did you mean 'args'?"),
-    "an argument of the wrong type": ("  - {{id: a, tool: read_lock, args: {{path: 7}}}}", "path", "string"),
+    "an argument of the wrong type": (
+        "  - {{id: a, tool: read_lock, args: {{path: 7}}}}",
+        "path: is a number",
+        "in quotes",
+    ),
     "CEL that does not parse": ('  - {{id: a, tool: read_lock, args: {{path: "${{1 +}}"}}}}', "steps[0].args.path", ""),
     "CEL that names a missing thing": (
         '  - {{id: a, tool: read_lock, args: {{path: "${{steps.b.output}}"}}}}',

@@ -164,7 +164,7 @@ async def test_a_script_says_one_thing_at_a_time_and_gets_the_reply_alone(talkin
 
 async def test_what_cannot_be_said_is_refused_with_what_to_do(talking: Installation) -> None:
     huge = await talking.perdure("chat", "x" * 4_001, "--user", "fay")
-    assert (huge.status, "4000 characters" in huge.complaint) == (2, True)
+    assert (huge.status, "has 4,001 characters (write at most 4,000)" in huge.complaint) == (2, True)
     assert (await talking.perdure("chat", " ", "--user", "fay")).status == 2
     for session in ("fay has a cold", "s" * 61):
         # It would stand in the id of a workflow.
