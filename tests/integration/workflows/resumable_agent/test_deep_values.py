@@ -37,6 +37,18 @@ async def test_the_deepest_value_is_carried_through_rollovers(agents: Bench) -> 
     assert described.run_id != handle.result_run_id, "it was rolled over"
 
 
+async def test_the_deepest_result_of_an_effect_that_a_newer_build_stored_is_carried_through_rollovers(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("perdure.tools.DEEPEST_VALUE", 160)
+    made = f"append_and_nest, args: {{ledger: '{agents.ledger()}', line: x, levels: 160}}"
+    handle = await agents.start(agents.task(agents.skill(CARRIED.replace("nest, args: {levels: 128}", made))))
+    result = await agents.client.get_workflow_handle(handle.id, result_type=TaskResult).result()
+    assert result.output == 1
+    described = await agents.client.get_workflow_handle(handle.id).describe()
+    assert described.run_id != handle.result_run_id, "it was rolled over"
+
+
 @pytest.mark.parametrize("levels", [194, 197, 300])
 async def test_a_deeper_result_fails_the_task_which_still_ends_as_tasks_do(agents: Bench, levels: int) -> None:
     handle = await agents.start(agents.task(agents.skill(CARRIED.replace("128", str(levels)))))

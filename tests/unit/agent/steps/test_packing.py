@@ -20,6 +20,11 @@ def test_a_result_comes_back_also_one_that_a_newer_build_stored(output: JsonValu
     assert unpacked(packed(output)) == output
 
 
+def test_what_no_parser_on_the_way_would_take_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"nested 197 deep .at most 160"):
+        unpacked(packed(functools.reduce(lambda inner, _: [inner], range(197), _ONE)))
+
+
 @pytest.mark.parametrize(
     "problem", [InvalidInput("result", "is not JSON", fix="return text"), ResultTooLarge("it has 9 bytes")]
 )
