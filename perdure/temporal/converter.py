@@ -43,7 +43,10 @@ class _Json(PydanticJSONPlainPayloadConverter):
             if not _is_asked_now(model, payload):
                 with suppress(ValidationError):
                     return tolerant(type_hint).read(payload.data)
-            raise failure_of(refused(problem, model, "", _error_of(model))) from None
+            data = None
+            with suppress(ValueError):
+                data = from_json(payload.data)
+            raise failure_of(refused(problem, model, "", _error_of(model), data=data)) from None
         except InvalidInput as refusal:
             raise failure_of(refusal) from None
 

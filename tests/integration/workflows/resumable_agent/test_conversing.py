@@ -254,7 +254,7 @@ async def test_what_does_not_belong_here_is_refused_with_what_to_do(agents: Agen
         handle = await one.start(chat())
         assert "is with 'worker', and not with 'another'" in await refused(say(handle, "x", agent="another"))
         assert "has ended, and another one is open" in await refused(say(handle, "x", chat="another"))
-        assert "4000" in await refused(handle.execute_update("say", {"text": "x" * 4_001}))
+        assert "4,000" in await refused(handle.execute_update("say", {"text": "x" * 4_001}))
         waiting = [asyncio.create_task(say(handle, "One"))]
         await asyncio.to_thread(held.reached.wait, 60)
         waiting += [asyncio.create_task(say(handle, f"{number}")) for number in range(MOST_WAITING)]

@@ -172,7 +172,7 @@ async def test_a_promoted_lesson_is_recalled_for_every_user_until_it_is_withdraw
         request = LessonRequest(user_id=user, id=lesson.id, text=text)
         with pytest.raises(InvalidInput, match="only people"):
             await gateway.set_lesson(request, by=Actor(kind=ActorKind.AGENT, id="a"))
-        with pytest.raises(InvalidInput, match="there is no"):
+        with pytest.raises(InvalidInput, match="this user has no lesson"):
             await gateway.set_lesson(request.changed(user_id="somebody else"), by=KIM)
         done = await gateway.set_lesson(request, by=KIM)
         assert (await gateway.receipt(done.job, by=KIM)).items[0].id
