@@ -79,7 +79,7 @@ async def test_an_erasure_takes_a_refused_request_to_promote_with_it(agents: Ben
     async with Gateway(agents.settings, servers) as gateway:
         # There is no such lesson any more, and its text names somebody.
         request = LessonRequest(user_id=user, id="mem_gone", text=f"{user} needs the VPN.")
-        with pytest.raises(PerdureError, match="there is no"):
+        with pytest.raises(PerdureError, match="this user has no lesson"):
             await gateway.set_lesson(request, by=ME)
         assert (await gateway.erase(EraseRequest(user_id=user), by=ME)).proved
     async for one in agents.client.list_workflows("WorkflowType = 'SetLesson'"):
