@@ -90,6 +90,13 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
     return next(iter(same), None), against
 
 
+def says_the_same(item: MemoryItem, memory: Memory) -> bool:
+    """Return whether a statement says what a memory says, in these or in other words, whenever either holds."""
+    one, other = item.assertion, memory.assertion
+    asserted = one and other and not set(one.about).isdisjoint(other.about) and agreement(other, one) is Agreement.SAME
+    return asserted or restates(told(item.content), told(memory.text))
+
+
 def replaces(item: MemoryItem, memory: Memory) -> bool:
     """Return whether a statement replaces what it contradicts: not if that holds again after it."""
     return item.valid_until is None or (memory.valid_until or _EVER) <= item.valid_until

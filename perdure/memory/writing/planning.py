@@ -19,7 +19,7 @@ from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.telling import says_it_was_otherwise, told
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import require_span, require_timely
-from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, verdict
+from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, verdict
 from perdure.memory.writing.observation import after, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.retelling import LEAST_SHARED
 from perdure.model import Model
@@ -185,7 +185,10 @@ def _known_as(case: _Case, item: Item, target: str) -> Memory | None:
         return None
     occurrence = occurrence_of(case.batch.tenant, item)
     for memory in case.beside.of(item):
-        if memory.id != target and memory.state is not State.FORGOTTEN and occurrence in memory.occurrences:
+        if memory.id == target or memory.state is State.FORGOTTEN or occurrence not in memory.occurrences:
+            continue
+        # One message or page says several things, of the same people and things.
+        if says_the_same(item, memory):
             return memory
     return None
 

@@ -12,6 +12,7 @@ from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
 from perdure.items import MemoryItem, RecordItem, item_id, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
+from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing import observation
 from perdure.memory.writing.observation import applied, observed, occurrence_of
@@ -424,3 +425,29 @@ def test_what_an_attempt_has_replaced_is_planned_again_as_it_is() -> None:
     another = plan(batch(lee), known.changed(operation="another's"), policy=WritePolicy(), at=NOW)
     assert another.items[0].over == ()
     assert decided.epoch == 0
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Kim lives in Oslo.", "Kim works at Acme.", "Kim likes peanuts."),
+        ("The build runs on Jenkins.", "The build takes ten minutes.", "The build no longer needs a licence."),
+        ("This is a tuple of five.", "This is a tuple of five, or None where the feature was dropped."),
+    ],
+)
+def test_what_one_message_says_of_the_same_thing_is_kept_each_for_itself(texts: tuple[str, ...]) -> None:
+    items = [_asserting(text) for text in texts]
+    planned = plan(batch(*items), NOTHING, policy=WritePolicy(), at=NOW).items
+    assert [one.decision for one in planned] == [Decision.INSERT] * len(texts)
+    assert len({one.target for one in planned}) == len(texts)
+
+
+def test_what_one_message_says_again_in_other_words_counts_once() -> None:
+    items = [_asserting(text) for text in ("In May the office closes early.", "The office closes early in May.")]
+    first, again = plan(batch(*items), NOTHING, policy=WritePolicy(), at=NOW).items
+    assert (first.decision, again.decision, again.target) == (Decision.INSERT, Decision.REINFORCE, first.target)
+    assert again.reason == "this observation is known already"
+
+
+def _asserting(text: str) -> MemoryItem:
+    return memory(text, occurrence="chat/7#1").changed(assertion=assertion_of(text, NOW).assertion)
