@@ -13,6 +13,7 @@ from typing import NamedTuple
 from perdure.assertions import Assertion
 from perdure.memory.extraction.clauses import Clause, clause_of
 from perdure.memory.extraction.comparing import compared
+from perdure.memory.extraction.conditions import conditional
 from perdure.memory.extraction.lexicon import (
     ARTICLES,
     DETERMINERS,
@@ -73,7 +74,8 @@ def assertion_of(text: str, at: datetime) -> Stated:
         return Stated()
     period = period_of(_REPORTED.sub("", _OF_THE_USER.sub(_as_speaker, text)), at)
     plain, revises = spoken(period.text)
-    clause = clause_of(compared(plain) or compared(period.text) or period.text)
+    told = compared(plain) or compared(period.text) or period.text
+    clause = clause_of(conditional(told).what)
     revises = revises or bool(period.valid_from or period.valid_until)
     assertion = _asserted(clause, revises=revises) if clause else None
     if assertion is not None:

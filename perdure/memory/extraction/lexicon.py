@@ -177,7 +177,7 @@ CLOSINGS = re.compile(
         r"| fyi | ok | okay | remember | right | obviously | definitely | honestly | by default | in general",
         r"| generally | personally | for the record | just so you know | in case (?:you|it) \w+ | so you know",
         r"| at all | though | if possible | where possible | whenever possible | period | full stop | ever",
-        r"| myself",
+        r"| myself | (?:please )?(?:keep|bear) (?:that|this|it) in mind",
     )
     + r"[\s.!]*$",
     re.IGNORECASE,

@@ -12,6 +12,8 @@ from perdure.assertions import SPEAKERS
 from perdure.entries import Memory, MemoryType, Source, State
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
+from perdure.memory.extraction.conditions import may_concern
+from perdure.memory.extraction.substance import adds_nothing
 from perdure.memory.extraction.telling import told
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.retelling import changes, restates
@@ -47,6 +49,7 @@ def verdict(
     """
     known = list(known)
     others = [memory for memory in known if _is_beside(memory, item, target)]
+    others = [memory for memory in others if may_concern(item.content, memory.text)]
     # What it changed when it was said first is replaced already, and nothing else is meant when it is said again.
     is_new = not any(memory.id == target and memory.state is State.CURRENT for memory in known)
     same, against = _judged(item, others, is_new=is_new)
@@ -81,7 +84,11 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
         for memory in others
         if memory.assertion and not set(item.assertion.about).isdisjoint(memory.assertion.about)
     ]
-    same = [memory for memory, found in judged if found is Agreement.SAME and _says_the_same_now(memory, item)]
+    same = [
+        memory
+        for memory, found in judged
+        if found is Agreement.SAME and _is_all_said(item, memory) and _says_the_same_now(memory, item)
+    ]
     against = [memory for memory, found in judged if found is Agreement.CONTRADICTION]
     likely = [memory for memory, found in judged if found is Agreement.LIKELY]
     # "It is at ten now" changes something: where one thing alone can be meant, that.
@@ -93,8 +100,14 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
 def says_the_same(item: MemoryItem, memory: Memory) -> bool:
     """Return whether a statement says what a memory says, in these or in other words, whenever either holds."""
     one, other = item.assertion, memory.assertion
-    asserted = one and other and not set(one.about).isdisjoint(other.about) and agreement(other, one) is Agreement.SAME
-    return asserted or restates(told(item.content), told(memory.text))
+    if one and other and not set(one.about).isdisjoint(other.about) and agreement(other, one) is Agreement.SAME:
+        return _is_all_said(item, memory)
+    return restates(told(item.content), told(memory.text))
+
+
+def _is_all_said(item: MemoryItem, memory: Memory) -> bool:
+    """Return whether nothing is lost where a memory stands for a statement that asserts the same."""
+    return memory.assertion is not None and adds_nothing(item.content, memory.text, memory.assertion)
 
 
 def replaces(item: MemoryItem, memory: Memory) -> bool:

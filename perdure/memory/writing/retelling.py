@@ -9,6 +9,7 @@ import re
 from enum import Enum, auto
 
 from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS
+from perdure.memory.extraction.substance import substance
 from perdure.memory.extraction.telling import Telling, told
 
 _PASSIVE = re.compile(
@@ -35,10 +36,14 @@ def restates(new: Telling, old: Telling) -> bool:
     A phrase may be fronted, and an action may be stated in the passive; in any other order the same words may say the
     contrary.
     """
-    if len(old.order) <= LEAST_SHARED or old.words != new.words or old.ended or new.ended:
-        return old.order == new.order and old.ended == new.ended and len(old.order) > LEAST_SHARED
+    before, after = substance(old.text), substance(new.text)
+    if len(old.order) <= LEAST_SHARED or set(before) != set(after):
+        return False
     if bool(_PASSIVE.search(old.text)) is bool(_PASSIVE.search(new.text)):
-        return any(old.order[place:] + old.order[:place] == new.order for place in range(len(old.order)))
+        turned = not old.ended and any(before[place:] + before[:place] == after for place in range(len(before)))
+        return old.ended == new.ended and (before == after or turned)
+    if old.ended or new.ended:
+        return False
     return _is_done(new, old) if _PASSIVE.search(new.text) else _is_done(old, new)
 
 

@@ -68,6 +68,25 @@ def test_a_later_statement_supersedes_an_earlier_one_and_both_say_so() -> None:
     assert entry(stored, old).text == old.content, "it stays readable"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("If it rains, dinner is at six.", "If it is sunny, dinner is at eight."),
+        ("Dinner is at six if it rains.", "Dinner is at eight if it is sunny."),
+        ("If the boiler is cold, call Ann.", "If the boiler is hot, call Ben."),
+        ("Dinner is at six if it rains.", "Dinner is at eight."),
+    ],
+)
+def test_what_holds_under_different_conditions_stands_side_by_side(one: str, other: str) -> None:
+    stored, _ = after(said(one), said(other, 1))
+    assert texts(stored, 2) == {one, other}
+
+
+def test_what_holds_under_one_condition_is_replaced_under_it() -> None:
+    stored, _ = after(said("If it rains, dinner is at six."), said("If it rains, dinner is at eight.", 1))
+    assert texts(stored, 2) == {"If it rains, dinner is at eight."}
+
+
 def test_a_change_in_other_words_replaces_nothing_where_two_things_can_be_meant() -> None:
     one, other = said("The choir rehearses in St. Olave's hall."), said("The choir rehearses in St. Mary's hall.", 1)
     new = said("Rehearsals of the choir take place at the Kulturhus these days.", 9)

@@ -432,6 +432,8 @@ def test_what_an_attempt_has_replaced_is_planned_again_as_it_is() -> None:
     [
         ("Kim lives in Oslo.", "Kim works at Acme.", "Kim likes peanuts."),
         ("The build runs on Jenkins.", "The build takes ten minutes.", "The build no longer needs a licence."),
+        ("If the boiler is cold, call Ann.", "If the boiler is cold, call Ben."),
+        ("Set the clock of the tower.", "Read the clock of the tower."),
         ("This is a tuple of five.", "This is a tuple of five, or None where the feature was dropped."),
     ],
 )

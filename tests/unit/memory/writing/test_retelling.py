@@ -84,6 +84,11 @@ APART = (
     ("Tom lent Mia the drill.", "Mia lent Tom the drill."),
     ("On Mondays Tom cooks and Mia washes up.", "On Mondays Mia cooks and Tom washes up."),
     ("Tea helps.", "Helps tea."),
+    ("Object returned by callback methods.", "Object returned by timed callback methods."),
+    ("Start recording the inner shape.", "Stop recording the inner shape."),
+    ("A new tag is added above the old mark.", "A new tag is added below the old mark."),
+    ("Convert the numbers to member names.", "Convert the member names to numbers."),
+    ("Called before every file is read.", "Called after every file is read."),
     ("I don't drink coffee, I drink black tea.", "I don't drink black tea, I drink coffee."),
 )
 
