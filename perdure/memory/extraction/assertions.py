@@ -20,6 +20,7 @@ from perdure.memory.extraction.lexicon import (
     FIRST_PERSON,
     OWNERS,
     PREPOSITIONS,
+    PRONOUNS,
     SHARED_ROLES,
     is_quality,
     word_list,
@@ -43,6 +44,7 @@ from perdure.memory.extraction.verbs import (
 LONGEST = 1_000
 """Characters of a sentence that is read; longer ones are texts. A choice."""
 _PART = 500
+_UNKNOWN = PRONOUNS - FIRST_PERSON - {"you"}
 
 
 class Stated(NamedTuple):
@@ -135,7 +137,8 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
         else:
             subject = [person]
     about = normalised([*clause.label, *subject])
-    if not about or (not value and not attribute):
+    # Whom or what a pronoun means is not said: "it" is another thing in each of two sentences.
+    if not about or (not value and not attribute) or (len(about) == 1 and about[0] in _UNKNOWN):
         return None
     return Assertion(
         subject=" ".join(about)[:_PART],

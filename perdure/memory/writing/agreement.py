@@ -45,6 +45,8 @@ _HAPPENING = frozenset({"air", "happen", "meet"})
 _RUNNING = frozenset({"be", "use"})
 _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
 """What people say of themselves of which, for one purpose, there is one at a time."""
+_DONE_TO = frozenset({"change", "end"})
+"""What people do to one thing, and to another."""
 _ONE_OBJECT = frozenset({"cost", "target", "last", "weigh", "drive", "study", "default", "change", "end"})
 _MOVED = ("place", "object", "to", "by", "with", "from")
 """Kinds of phrases that "moved to" may tell a new value of, likeliest first."""
@@ -325,4 +327,5 @@ def _of_objects(old: Assertion, one: _Frame, new: Assertion, other: _Frame, *, q
         named = numbers and any(is_identifier(words[-1]) for words in (before, after))
         if one.verb in _ADDED and (named or not contradicts):
             return Agreement.APART
-    return Agreement.CONTRADICTION if contradicts or one.verb in _ONE_OBJECT else Agreement.LIKELY
+    done = one.verb in _DONE_TO and one.actor[0] in SPEAKERS
+    return Agreement.CONTRADICTION if contradicts or (one.verb in _ONE_OBJECT and not done) else Agreement.LIKELY

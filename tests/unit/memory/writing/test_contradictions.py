@@ -75,9 +75,11 @@ def test_a_later_statement_supersedes_an_earlier_one_and_both_say_so() -> None:
         ("Dinner is at six if it rains.", "Dinner is at eight if it is sunny."),
         ("If the boiler is cold, call Ann.", "If the boiler is hot, call Ben."),
         ("Dinner is at six if it rains.", "Dinner is at eight."),
+        ("Convert prices to euros.", "Set the language to French."),
+        ("It is a small office.", "It is a quick lunch."),
     ],
 )
-def test_what_holds_under_different_conditions_stands_side_by_side(one: str, other: str) -> None:
+def test_what_is_of_another_thing_or_under_another_condition_stands_beside_it(one: str, other: str) -> None:
     stored, _ = after(said(one), said(other, 1))
     assert texts(stored, 2) == {one, other}
 
