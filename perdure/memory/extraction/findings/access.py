@@ -21,7 +21,7 @@ _CODE = (
     r"|\d{1,4}[A-Z]\d{0,4})[*#]?)(?![^\W_]|[.,:]\d| ?(?:mm|cm|m|kg|euros?|%|days?|years?|hours?|minutes?|times|people"
     r"|steps|lines?)\b)"
 )
-_ACCESS = (
+_NUMBERED = (
     (re.compile(rf"(?<![^\W_]){_OPENED}{_TOLD}{_CODE}", re.IGNORECASE), Kind.PIN),
     (
         re.compile(
@@ -39,6 +39,40 @@ _ACCESS = (
         ),
         Kind.PASSWORD,
     ),
+    (
+        re.compile(
+            r"\b(?:my|our|his|her|their|home|house|live|lives|i'm at|find "
+            r"me)\b[^.;\n]{0,40}?(?P<value>-?\d{1,2}\.\d{3,10}°?,? ?[NS]?,? ?-?\d{1,3}\.\d{3,10}°?)",
+            re.IGNORECASE,
+        ),
+        Kind.ADDRESS,
+    ),
+    (
+        re.compile(
+            r"\b(?:my|our|his|her|their|home|patient'?s?) (?:home )?(?:post ?code|zip(?: ?code)?|plz|eircode)(?: is"
+            r"|'s|:|=)?\s{1,3}"
+            r"(?P<value>[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{4,6}(?:-\d{3,4})?|[A-Z]\d[\dW] ?[A-Z0-9]{3,4})",
+            re.IGNORECASE,
+        ),
+        Kind.ADDRESS,
+    ),
+    (
+        re.compile(
+            r"\b(?:krankenkasse|(?:versicherten|versicherungs|mitglieds|patienten|matrikel|personal|kunden|konto|ausweis|schüler|fahrer)-?(?:nummer|nr\.?)"
+            r"|num[ée]ro (?:de )?(?:client|patient|dossier|adh[ée]rent|assur[ée]|compte|permis)|n[úu]mero de "
+            r"(?:cliente|paciente|socio|seguro|afiliado|cuenta|permiso)"
+            r"|codice (?:cliente|paziente)|klantnummer|lidnummer|rekeningnummer|asiakasnumero|medlemsnummer|kontonr\.?"
+            r"|(?:my|his|her|their|our) (?:[\w-]+ ){0,2}(?:permit|licen[cs]e|visa|badge|certificate|membership|policy"
+            r"|pension|pass|card))\b"
+            r"(?:\s+(?:is|ist|est|es|no|number"
+            r"|nr))*[\s:#.=]{1,3}(?P<value>(?=[A-Z\d -]{0,20}\d)[A-Z\d][A-Z\d]*(?:[ -][A-Z\d]{1,8}){0,5})(?![^\W_])",
+            re.IGNORECASE,
+        ),
+        Kind.PERSONAL_NUMBER,
+    ),
+)
+"""What holds a digit."""
+_ACCESS = (
     (
         re.compile(
             r"\b(?:pass|pw|pwd|phrase|passphrase|password|secret)\s+[\"'“‘](?P<value>[^\"'”’\n]{3,80})[\"'”’]"
@@ -99,29 +133,15 @@ _ACCESS = (
     ),
     (
         re.compile(
-            r"\b(?:my|our|his|her|their|home|house|live|lives|i'm at|find "
-            r"me)\b[^.;\n]{0,40}?(?P<value>-?\d{1,2}\.\d{3,10}°?,? ?[NS]?,? ?-?\d{1,3}\.\d{3,10}°?)",
-            re.IGNORECASE,
-        ),
-        Kind.ADDRESS,
-    ),
-    (
-        re.compile(
             r"(?:what3words|w3w)\W{0,4}(?:is |are )?/{0,3}(?P<value>[a-z]{2,20}\.[a-z]{2,20}\.[a-z]{2,20})"
             r"|(?<!\S)///(?P<words>[a-z]+\.[a-z]+\.[a-z]+)",
             re.IGNORECASE,
         ),
         Kind.ADDRESS,
     ),
-    (
-        re.compile(
-            r"\b(?:my|our|his|her|their|home|patient'?s?) (?:home )?(?:post ?code|zip(?: ?code)?|plz|eircode)(?: is"
-            r"|'s|:|=)?\s{1,3}"
-            r"(?P<value>[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{4,6}(?:-\d{3,4})?|[A-Z]\d[\dW] ?[A-Z0-9]{3,4})",
-            re.IGNORECASE,
-        ),
-        Kind.ADDRESS,
-    ),
+)
+"""What need not."""
+_HANDLES = (
     (
         re.compile(
             r"\b(?:instagram|insta|ig|telegram|twitter|tiktok|snapchat|snap|skype|discord|mastodon|bluesky|threads"
@@ -132,21 +152,8 @@ _ACCESS = (
         ),
         Kind.ACCOUNT,
     ),
-    (
-        re.compile(
-            r"\b(?:krankenkasse|(?:versicherten|versicherungs|mitglieds|patienten|matrikel|personal|kunden|konto|ausweis|schüler|fahrer)-?(?:nummer|nr\.?)"
-            r"|num[ée]ro (?:de )?(?:client|patient|dossier|adh[ée]rent|assur[ée]|compte|permis)|n[úu]mero de "
-            r"(?:cliente|paciente|socio|seguro|afiliado|cuenta|permiso)"
-            r"|codice (?:cliente|paziente)|klantnummer|lidnummer|rekeningnummer|asiakasnumero|medlemsnummer|kontonr\.?"
-            r"|(?:my|his|her|their|our) (?:[\w-]+ ){0,2}(?:permit|licen[cs]e|visa|badge|certificate|membership|policy"
-            r"|pension|pass|card))\b"
-            r"(?:\s+(?:is|ist|est|es|no|number"
-            r"|nr))*[\s:#.=]{1,3}(?P<value>(?=[A-Z\d -]{0,20}\d)[A-Z\d][A-Z\d]*(?:[ -][A-Z\d]{1,8}){0,5})(?![^\W_])",
-            re.IGNORECASE,
-        ),
-        Kind.PERSONAL_NUMBER,
-    ),
 )
+"""What begins with an at sign."""
 _SPOKEN_DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 _MORE_ACCESS = (
     (
@@ -178,7 +185,9 @@ _LEAST = 5
 
 def access(folded: FoldedText) -> Iterator[Finding]:
     """Yield codes, passphrases, wallets, places and account names that the text names as somebody's."""
-    for pattern, kind in (*_ACCESS, *_MORE_ACCESS):
+    numbered = _NUMBERED if folded.has_digits else ()
+    handles = _HANDLES if "@" in folded.text else ()
+    for pattern, kind in (*numbered, *_ACCESS, *handles, *_MORE_ACCESS):
         for match in pattern.finditer(folded.text):
             name = "value" if match["value"] else "words"
             if kind is Kind.PERSONAL_NUMBER and sum(map(str.isalnum, match[name])) < _LEAST:

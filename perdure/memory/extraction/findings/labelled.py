@@ -37,6 +37,8 @@ _PLATES = (
 
 def plates(folded: FoldedText) -> Iterator[Finding]:
     """Yield the number plates of vehicles, each of which identifies who keeps it."""
+    if not folded.has_digits:
+        return
     for pattern in _PLATES:
         for match in pattern.finditer(folded.text):
             if sum(map(str.isalnum, match["value"])) >= 4 and not is_reference(folded.text, match.start("value")):
@@ -101,7 +103,7 @@ def personal_numbers(folded: FoldedText) -> Iterator[Finding]:
     for pattern in (_RECORD, _READ_BY_MACHINES):
         for match in pattern.finditer(folded.text):
             yield folded.found(*match.span(), Kind.PERSONAL_NUMBER)
-    for pattern in _PERSONAL:
+    for pattern in _PERSONAL if folded.has_digits else ():
         for match in pattern.finditer(folded.text):
             value = match["value"]
             thing = is_reference(folded.text, match.start("value")) and not re.search(

@@ -44,6 +44,9 @@ _FORMS = {
 _DATED = frozenset({"dk.cpr", "my.nric", "pk.cnic", "us.itin"})
 """Of these only the form or a date can be checked, so that a part's number may look like one."""
 
+_IN_LETTERS = ("it.codicefiscale",)
+"""Of these letters may stand for all digits."""
+
 _UNCHECKED = (
     re.compile(r"(?<!\w)[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z](?!\w)"),
     re.compile(r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
@@ -120,11 +123,13 @@ def _form(name: str) -> re.Pattern[str]:
 
 def national_ids(folded: FoldedText) -> Iterator[Finding]:
     """Yield ids that have a form of their own and whose check digits hold, and those that the text names."""
-    for name in _FORMS:
+    for name in _FORMS if folded.has_digits else _IN_LETTERS:
         for match in _form(name).finditer(folded.text):
             hidden = name in _DATED and is_reference(folded.text, match.start())
             if _valid(name, match.group()) and not hidden:
                 yield folded.found(*match.span(), Kind.NATIONAL_ID)
+    if not folded.has_digits:
+        return
     for pattern in _UNCHECKED:
         for match in pattern.finditer(folded.text):
             if not is_reference(folded.text, match.start()):

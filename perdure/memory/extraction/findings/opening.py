@@ -145,6 +145,8 @@ def phrases(folded: FoldedText) -> Iterator[Finding]:
 
 def codes(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of codes that are named a few words before, or dialled, or pressed one by one."""
+    if not folded.has_digits:
+        return
     for match in _VALUE_OPENS.finditer(folded.text):
         yield folded.found(*match.span("value" if match["value"] else "wanted"), Kind.PIN)
     for match in _SEPARATED.finditer(folded.text):

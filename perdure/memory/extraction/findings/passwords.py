@@ -114,6 +114,21 @@ _PHRASE = re.compile(
 )
 
 
+_MADE_UP = (
+    ("", _PASSWORD_THERE_IS),
+    ("", _PASSWORD_NEXT),
+    ("", _IS_PASSWORD),
+    ("", _LOGIN),
+    ("-", _OPTION),
+    ("=", _ASSIGNED),
+    ("", _LOGS_IN_AS),
+    ("", _ACCOUNT),
+    ("", _USED_TO_LOG_IN),
+    ("", _LOGS_IN_WITH),
+)
+"""Patterns whose values are passwords only if they look made up, each with a sign that is in all that it matches."""
+
+
 def passwords(folded: FoldedText) -> Iterator[Finding]:
     """Yield the values of what the text names a password or a recovery phrase."""
     for match in _SEED.finditer(folded.text):
@@ -131,19 +146,8 @@ def passwords(folded: FoldedText) -> Iterator[Finding]:
         for match in pattern.finditer(folded.text):
             if match["value"].casefold() not in _FUNCTION_WORDS | _STATES:
                 yield folded.found(*match.span("value"), Kind.PASSWORD)
-    for pattern in (
-        _PASSWORD_THERE_IS,
-        _PASSWORD_NEXT,
-        _IS_PASSWORD,
-        _LOGIN,
-        _OPTION,
-        _ASSIGNED,
-        _LOGS_IN_AS,
-        _ACCOUNT,
-        _USED_TO_LOG_IN,
-        _LOGS_IN_WITH,
-    ):
-        for match in pattern.finditer(folded.text):
+    for sign, pattern in _MADE_UP:
+        for match in pattern.finditer(folded.text) if sign in folded.text else ():
             start, end = _token(folded.text, *match.span("value"))
             if looks_made_up(folded.text[start:end]):
                 yield folded.found(start, end, Kind.PASSWORD)
@@ -151,6 +155,8 @@ def passwords(folded: FoldedText) -> Iterator[Finding]:
 
 def keys(folded: FoldedText) -> Iterator[Finding]:
     """Yield the values of what the text names a key, token or secret, and which machines make up."""
+    if not folded.has_digits:
+        return
     for pattern in (_KEY_IS, _KEY_NEXT, _HEADER):
         for match in pattern.finditer(folded.text):
             start, end = _token(folded.text, *match.span("value"))

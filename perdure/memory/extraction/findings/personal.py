@@ -9,21 +9,29 @@ _EMAIL = re.compile(r"[\w.%+'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\
 _AT_WORDS = (
     r"(?:at|ät|aet|et|a|@|arroba|arobase|chiocciola|klammeraffe|apenstaartje|snabel-?a|małpa|malpa|zavin[áa][čc])"
 )
-_AT = (
-    rf"\s?(?:[\[({{<|]\s?{_AT_WORDS}\s?[\])}}>|]|\b(?:arroba|arobase|chiocciola|klammeraffe|apenstaartje|snabel-?a"
-    rf"|małpa|malpa|zavin[áa][čc])\b|[_-]at[_-])\s?"
+_AT_SIGN = (
+    rf"(?:[\[({{<|]\s?{_AT_WORDS}\s?[\])}}>|]|\b(?:arroba|arobase|chiocciola|klammeraffe|apenstaartje|snabel-?a"
+    rf"|małpa|malpa|zavin[áa][čc])\b|[_-]at[_-])"
 )
+_AT = rf"\s?{_AT_SIGN}\s?"
 _DOT = (
     r"\s?(?:\.|[\[({<]\s?(?:dot|punkt|punto|point|ponto|kropka|punt|tečka)\s?[\])}>]|\b(?:dot|punto|ponto|punkt)\b)\s?"
 )
 _EMAILS_DISGUISED = (
-    re.compile(r"[\w.+-]{1,64} @ ?(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])"),
-    re.compile(rf"[\w.+-]{{1,64}}{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}", re.IGNORECASE),
-    re.compile(
-        r"\b(?:[\w-]{1,30} (?:dot|underscore|dash) ){0,3}[\w.-]{1,40} at [\w-]{1,40}(?: dot [\w-]{2,20}){1,3}\b",
-        re.IGNORECASE,
+    (re.compile("@"), re.compile(r"[\w.+-]{1,64} @ ?(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")),
+    (
+        re.compile(_AT_SIGN, re.IGNORECASE),
+        re.compile(rf"[\w.+-]{{1,64}}{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}", re.IGNORECASE),
+    ),
+    (
+        re.compile(" dot ", re.IGNORECASE),
+        re.compile(
+            r"\b(?:[\w-]{1,30} (?:dot|underscore|dash) ){0,3}[\w.-]{1,40} at [\w-]{1,40}(?: dot [\w-]{2,20}){1,3}\b",
+            re.IGNORECASE,
+        ),
     ),
 )
+"""What is in each of them, which is found sooner, and the whole."""
 _SSH = re.compile(r"\bgit@[\w.-]+[:/]")
 
 
@@ -32,8 +40,8 @@ def emails(folded: FoldedText) -> Iterator[Finding]:
     for match in _EMAIL.finditer(folded.text):
         if not _SSH.match(folded.text, match.start()):
             yield folded.found(*match.span(), Kind.EMAIL)
-    for pattern in _EMAILS_DISGUISED:
-        for match in pattern.finditer(folded.text):
+    for part, pattern in _EMAILS_DISGUISED:
+        for match in pattern.finditer(folded.text) if part.search(folded.text) else ():
             yield folded.found(*match.span(), Kind.EMAIL)
 
 
@@ -169,6 +177,8 @@ _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
 
 def addresses(folded: FoldedText) -> Iterator[Finding]:
     """Yield what is named as a home address or as where somebody lives, and houses that are not said to be public."""
+    if not folded.has_digits:
+        return
     for pattern in _ADDRESSES:
         for match in pattern.finditer(folded.text):
             line = match.group(1)

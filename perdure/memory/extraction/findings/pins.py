@@ -60,6 +60,8 @@ _ELECTRIC = re.compile(r"\b(?:gpio|led|header|ic|arduino|board|zip|postal|chip|c
 
 def pins(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of what the text names a PIN, or the code of a door, an alarm, a safe."""
+    if not folded.has_digits:
+        return
     text = folded.text
     for match in _CODE_IS.finditer(text):
         if not _ELECTRIC.search(text, max(0, match.start() - 20), match.start()):

@@ -110,7 +110,7 @@ def tokens(folded: FoldedText) -> Iterator[Finding]:
             or _is_mixed(match.group())
         ):
             yield folded.found(match.start(), match.end(), Kind.KEY)
-    for match in _ASSIGNED_HEX.finditer(text):
+    for match in _ASSIGNED_HEX.finditer(text) if "=" in text else ():
         yield folded.found(*match.span(), Kind.KEY)
     for match in _TOKEN.finditer(text):
         if is_random(match.group()):
