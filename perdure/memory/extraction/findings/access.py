@@ -21,7 +21,7 @@ _CODE = (
     r"|\d{1,4}[A-Z]\d{0,4})[*#]?)(?![^\W_]|[.,:]\d| ?(?:mm|cm|m|kg|euros?|%|days?|years?|hours?|minutes?|times|people"
     r"|steps|lines?)\b)"
 )
-_NUMBERED = (
+NUMBERED = (
     (re.compile(rf"(?<![^\W_]){_OPENED}{_TOLD}{_CODE}", re.IGNORECASE), Kind.PIN),
     (
         re.compile(
@@ -141,7 +141,7 @@ _ACCESS = (
     ),
 )
 """What need not."""
-_HANDLES = (
+HANDLES = (
     (
         re.compile(
             r"\b(?:instagram|insta|ig|telegram|twitter|tiktok|snapchat|snap|skype|discord|mastodon|bluesky|threads"
@@ -185,8 +185,8 @@ _LEAST = 5
 
 def access(folded: FoldedText) -> Iterator[Finding]:
     """Yield codes, passphrases, wallets, places and account names that the text names as somebody's."""
-    numbered = _NUMBERED if folded.has_digits else ()
-    handles = _HANDLES if "@" in folded.text else ()
+    numbered = NUMBERED if folded.has_digits else ()
+    handles = HANDLES if "@" in folded.text else ()
     for pattern, kind in (*numbered, *_ACCESS, *handles, *_MORE_ACCESS):
         for match in pattern.finditer(folded.text):
             name = "value" if match["value"] else "words"

@@ -14,7 +14,7 @@ _PLATE_LABEL = (
 _PLATE_VALUE = (
     r"(?P<value>(?=[A-ZÄÖÜ0-9 -]{0,10}\d)(?=[A-ZÄÖÜ0-9 -]{0,10}[A-ZÄÖÜ])[A-ZÄÖÜ0-9]{1,8}(?:[ -][A-ZÄÖÜ0-9]{1,6}){0,3})"
 )
-_PLATES = (
+PLATES = (
     re.compile(
         rf"(?<![^\W_])(?i:{_PLATE_LABEL})(?i:\s+(?:is|ist|es|est|number|no|of|the|my|now|:))*[\s:#,=-]{{1,3}}{_PLATE_VALUE}(?![^\W_])"
     ),
@@ -39,7 +39,7 @@ def plates(folded: FoldedText) -> Iterator[Finding]:
     """Yield the number plates of vehicles, each of which identifies who keeps it."""
     if not folded.has_digits:
         return
-    for pattern in _PLATES:
+    for pattern in PLATES:
         for match in pattern.finditer(folded.text):
             if sum(map(str.isalnum, match["value"])) >= 4 and not is_reference(folded.text, match.start("value")):
                 yield folded.found(*match.span("value"), Kind.PLATE)
@@ -69,7 +69,7 @@ _ABBREVIATION = (
     r"|PIN code"
     r"|KVNR|SV-?Nr|AHV-?Nr|USCIS|UCI|DUNS|UTR|CRN|PRN|RUT|RFC|DUI|NUI|NUIP|CI|CC|TC|NIP|EGN|IRD|IMSI|ORCID|A-?Number)"
 )
-_PERSONAL = (
+PERSONAL = (
     re.compile(
         rf"(?i:\b(?:{_WHOSE} )?{_OF_PERSON}(?:'s)? {_NUMBER}|\b{_WHOSE} (?:\w+ )?{_NUMBER})(?![^\W_]){_IS}{_VALUE}"
     ),
@@ -103,7 +103,7 @@ def personal_numbers(folded: FoldedText) -> Iterator[Finding]:
     for pattern in (_RECORD, _READ_BY_MACHINES):
         for match in pattern.finditer(folded.text):
             yield folded.found(*match.span(), Kind.PERSONAL_NUMBER)
-    for pattern in _PERSONAL if folded.has_digits else ():
+    for pattern in PERSONAL if folded.has_digits else ():
         for match in pattern.finditer(folded.text):
             value = match["value"]
             thing = is_reference(folded.text, match.start("value")) and not re.search(

@@ -9,7 +9,7 @@ from typing import Any
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
 
-_FORMS = {
+FORMS = {
     "ar.cuit": r"\d{2}-\d{8}-\d",
     "at.vnr": r"\d{4} \d{6}",
     "be.nn": r"\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}",
@@ -44,10 +44,10 @@ _FORMS = {
 _DATED = frozenset({"dk.cpr", "my.nric", "pk.cnic", "us.itin"})
 """Of these only the form or a date can be checked, so that a part's number may look like one."""
 
-_IN_LETTERS = ("it.codicefiscale",)
+IN_LETTERS = ("it.codicefiscale",)
 """Of these letters may stand for all digits."""
 
-_UNCHECKED = (
+UNCHECKED = (
     re.compile(r"(?<!\w)[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z](?!\w)"),
     re.compile(r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
     re.compile(r"(?<!\w)[A-CEGHJ-PQR-TW-Z][A-Z] \d{2} \d{2} \d{2} [A-D](?!\w)"),
@@ -117,20 +117,21 @@ def _checked(name: str) -> Callable[[str], bool]:
 
 
 @cache
-def _form(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.-])(?:{_FORMS[name]})(?![^\W_]|[-.]\d)")
+def form_of(name: str) -> re.Pattern[str]:
+    """Return the form of a kind of id."""
+    return re.compile(rf"(?<![\w.-])(?:{FORMS[name]})(?![^\W_]|[-.]\d)")
 
 
 def national_ids(folded: FoldedText) -> Iterator[Finding]:
     """Yield ids that have a form of their own and whose check digits hold, and those that the text names."""
-    for name in _FORMS if folded.has_digits else _IN_LETTERS:
-        for match in _form(name).finditer(folded.text):
+    for name in FORMS if folded.has_digits else IN_LETTERS:
+        for match in form_of(name).finditer(folded.text):
             hidden = name in _DATED and is_reference(folded.text, match.start())
             if _valid(name, match.group()) and not hidden:
                 yield folded.found(*match.span(), Kind.NATIONAL_ID)
     if not folded.has_digits:
         return
-    for pattern in _UNCHECKED:
+    for pattern in UNCHECKED:
         for match in pattern.finditer(folded.text):
             if not is_reference(folded.text, match.start()):
                 yield folded.found(*match.span(), Kind.NATIONAL_ID)

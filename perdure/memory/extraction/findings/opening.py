@@ -143,6 +143,10 @@ def phrases(folded: FoldedText) -> Iterator[Finding]:
             yield folded.found(*match.span(), Kind.KEY)
 
 
+NUMBERED = (_VALUE_OPENS, _SEPARATED, _DIALLED, _CODES)
+"""What is found only where there is a digit."""
+
+
 def codes(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of codes that are named a few words before, or dialled, or pressed one by one."""
     if not folded.has_digits:

@@ -114,7 +114,7 @@ _PHRASE = re.compile(
 )
 
 
-_MADE_UP = (
+MADE_UP = (
     ("", _PASSWORD_THERE_IS),
     ("", _PASSWORD_NEXT),
     ("", _IS_PASSWORD),
@@ -146,7 +146,7 @@ def passwords(folded: FoldedText) -> Iterator[Finding]:
         for match in pattern.finditer(folded.text):
             if match["value"].casefold() not in _FUNCTION_WORDS | _STATES:
                 yield folded.found(*match.span("value"), Kind.PASSWORD)
-    for sign, pattern in _MADE_UP:
+    for sign, pattern in MADE_UP:
         for match in pattern.finditer(folded.text) if sign in folded.text else ():
             start, end = _token(folded.text, *match.span("value"))
             if looks_made_up(folded.text[start:end]):

@@ -17,7 +17,7 @@ _AT = rf"\s?{_AT_SIGN}\s?"
 _DOT = (
     r"\s?(?:\.|[\[({<]\s?(?:dot|punkt|punto|point|ponto|kropka|punt|tečka)\s?[\])}>]|\b(?:dot|punto|ponto|punkt)\b)\s?"
 )
-_EMAILS_DISGUISED = (
+EMAILS_DISGUISED = (
     (re.compile("@"), re.compile(r"[\w.+-]{1,64} @ ?(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")),
     (
         re.compile(_AT_SIGN, re.IGNORECASE),
@@ -40,7 +40,7 @@ def emails(folded: FoldedText) -> Iterator[Finding]:
     for match in _EMAIL.finditer(folded.text):
         if not _SSH.match(folded.text, match.start()):
             yield folded.found(*match.span(), Kind.EMAIL)
-    for part, pattern in _EMAILS_DISGUISED:
+    for part, pattern in EMAILS_DISGUISED:
         for match in pattern.finditer(folded.text) if part.search(folded.text) else ():
             yield folded.found(*match.span(), Kind.EMAIL)
 
@@ -173,6 +173,10 @@ _BLOCK_AND_FLAT = re.compile(
 _SENTENCES = re.compile(r"[.!?;]\s|\n")
 _HOUSE_NUMBER = re.compile(r"\d")
 _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
+
+
+NUMBERED = (_BLOCK_AND_FLAT, _WITH_POSTCODE, _STREETS)
+"""What is found only where there is a digit."""
 
 
 def addresses(folded: FoldedText) -> Iterator[Finding]:

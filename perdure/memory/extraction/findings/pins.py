@@ -58,6 +58,10 @@ _OTHER_CODE = re.compile(
 _ELECTRIC = re.compile(r"\b(?:gpio|led|header|ic|arduino|board|zip|postal|chip|cpu|esp32)\W{0,3}$", re.IGNORECASE)
 
 
+NUMBERED = (_CODE_IS, _AT_THE_DOOR, _THE_CODE, _OPENS)
+"""What is found only where there is a digit."""
+
+
 def pins(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of what the text names a PIN, or the code of a door, an alarm, a safe."""
     if not folded.has_digits:

@@ -81,7 +81,7 @@ _CONNECTION = re.compile(
     r"(?<![^\W_])[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/@\"'<>]{0,100}:[^\s\"'<>]{1,200}@[^\s\"'<>,;)]{1,200}"
 )
 _TOKEN = re.compile(r"(?<![\w+/=.-])[A-Za-z0-9+/_-]{20,200}={0,2}(?![\w+/=])")
-_ASSIGNED_HEX = re.compile(r"(?<=\w=)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{24,128}(?!\w)", re.IGNORECASE)
+ASSIGNED_HEX = re.compile(r"(?<=\w=)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{24,128}(?!\w)", re.IGNORECASE)
 _ENTROPY = Base64HighEntropyString()
 
 _KEY_MATERIAL = 3.7
@@ -110,7 +110,7 @@ def tokens(folded: FoldedText) -> Iterator[Finding]:
             or _is_mixed(match.group())
         ):
             yield folded.found(match.start(), match.end(), Kind.KEY)
-    for match in _ASSIGNED_HEX.finditer(text) if "=" in text else ():
+    for match in ASSIGNED_HEX.finditer(text) if "=" in text else ():
         yield folded.found(*match.span(), Kind.KEY)
     for match in _TOKEN.finditer(text):
         if is_random(match.group()):

@@ -20,18 +20,16 @@ from perdure.memory.extraction.findings import (
 _syntax: Any = importlib.import_module("re._parser")
 _DIGITS = frozenset(map(ord, "0123456789"))
 NUMBERED = (
-    *(pattern for pattern, _ in access._NUMBERED),
-    *(opening._VALUE_OPENS, opening._SEPARATED, opening._DIALLED, opening._CODES),
-    *(pins._CODE_IS, pins._AT_THE_DOOR, pins._THE_CODE, pins._OPENS),
-    *(labelled._PERSONAL + labelled._PLATES + national_ids._UNCHECKED),
-    *(national_ids._form(name) for name in national_ids._FORMS if name not in national_ids._IN_LETTERS),
-    *(personal._BLOCK_AND_FLAT, personal._WITH_POSTCODE, personal._STREETS),
+    *(pattern for pattern, _ in access.NUMBERED),
+    *(opening.NUMBERED + pins.NUMBERED + personal.NUMBERED),
+    *(labelled.PERSONAL + labelled.PLATES + national_ids.UNCHECKED),
+    *(national_ids.form_of(name) for name in national_ids.FORMS if name not in national_ids.IN_LETTERS),
 )
 SIGNED = (
-    *((pattern, sign) for sign, pattern in passwords._MADE_UP if sign),
-    (tokens._ASSIGNED_HEX, "="),
-    *((pattern, "@") for pattern, _ in access._HANDLES),
-    (personal._EMAILS_DISGUISED[0][1], "@"),
+    *((pattern, sign) for sign, pattern in passwords.MADE_UP if sign),
+    (tokens.ASSIGNED_HEX, "="),
+    *((pattern, "@") for pattern, _ in access.HANDLES),
+    (personal.EMAILS_DISGUISED[0][1], "@"),
 )
 
 
@@ -92,6 +90,6 @@ def test_a_disguised_address_holds_what_is_looked_for_first() -> None:
         "pia_at_example.com",
         "moira dot kelly at fastmail dot com",
     ):
-        found = [(part.search(text), pattern.search(text)) for part, pattern in personal._EMAILS_DISGUISED]
+        found = [(part.search(text), pattern.search(text)) for part, pattern in personal.EMAILS_DISGUISED]
         assert any(whole for _, whole in found)
         assert all(part for part, whole in found if whole), text
