@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -32,6 +32,9 @@ from perdure.together import together
 from perdure.tolerance import taken_back
 from perdure.updates import Rejection, Version
 from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
+
+_COUNTED_AT_ONCE = 1_000
+"""Entries of which the counts are read in one query."""
 
 
 class Reader:
@@ -154,7 +157,8 @@ class Reader:
             if everything or (isinstance(entry, Memory) and entry.state is State.CURRENT)
         ]
         await self.audited(tenant, [entry.id for entry in found], "list", by)
-        return sorted(found, key=lambda entry: (entry.newest, entry.id), reverse=True)
+        counted = await self._counted(tenant, found)
+        return sorted(counted, key=lambda entry: (entry.newest, entry.id), reverse=True)
 
     async def history(self, user_id: str, of: str | None, identifier: str, *, by: Actor) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first.
@@ -169,7 +173,9 @@ class Reader:
         if identifier not in stored:
             raise unknown("id", identifier)
         await self.audited(tenant, [identifier], "history", by)
-        return versions(lines, identifier)
+        *earlier, last = versions(lines, identifier)
+        [counted] = await self._counted(tenant, [last.entry])
+        return [*earlier, last.changed(entry=counted)]
 
     async def rejected(self, user_id: str, of: str | None, *, limit: int, by: Actor) -> list[Rejection]:
         """Return what was lately refused, the newest first."""
@@ -226,8 +232,9 @@ class Reader:
     async def exported(self, user_id: str, of: str | None, *, by: Actor) -> list[str]:
         """Return the lines of an export of all that is remembered of a user or an owner."""
         tenant = await self.tenant(user_id, of)
-        lines, stored = await self._whole(tenant)
-        await self.audited(tenant, list(stored), "export", by)
+        lines, known = await self._whole(tenant)
+        await self.audited(tenant, list(known), "export", by)
+        stored = {entry.id: entry for entry in await self._counted(tenant, known.values())}
         return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC))))
 
     async def audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
@@ -254,6 +261,18 @@ class Reader:
             for identifier, entry in folded.entries.items()
             if identifier not in gone or entry.newest[1] > folded.deletions[identifier].at
         }
+
+    async def _counted(self, tenant: str, entries: Iterable[Entry]) -> list[Entry]:
+        """Return entries with their uses and trials, which the journal gets no line for."""
+        found = list(entries)
+        for first in range(0, len(found), _COUNTED_AT_ONCE):
+            part = found[first : first + _COUNTED_AT_ONCE]
+            stored = await self._reading.longterm.get(tenant, [entry.id for entry in part])
+            found[first : first + len(part)] = [
+                entry.counted_as(there) if (there := stored.get(entry.id)) and there.version == entry.version else entry
+                for entry in part
+            ]
+        return found
 
     async def _check_all(self) -> None:
         await together(*map(self._check, self.unanswered))
