@@ -1,19 +1,19 @@
 """The command line's table of contents. A command's module is imported when it is called, and no other."""
 
+import ast
 import asyncio
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
-
-from perdure.documents import nearest
-from perdure.errors import InvalidInput
 
 COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -143,18 +143,40 @@ POLICIES = {
 """The commands of ``perdure policies``."""
 
 
+def docstring_of(module: str, name: str) -> str:
+    """Return the docstring of a module's function without importing the module; empty: it has no such function."""
+    found = importlib.util.find_spec(module)
+    source = Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""
+    functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return next((ast.get_docstring(node) or "" for node in functions if node.name == name), "")
+
+
 class _Table(TyperGroup):
     """All clients together take 2.9 s to import (measured), and asking for a status needs a third of them."""
 
+    _lists = False
     table: ClassVar[Mapping[str, str]] = COMMANDS
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.table)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        # The list of commands needs a line of each, for which importing all of them takes 1.5 s.
+        self._lists = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._lists = False
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.table:
+            # The models that stand behind it take .15 s to import, which "--help" need not wait for.
+            from perdure.documents import nearest  # noqa: PLC0415
+
             ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, self.table)})")
         module, _, name = self.table[cmd_name].partition(":")
+        if self._lists and (about := docstring_of(module, name)):
+            return TyperCommand(cmd_name, help=about)
         found: Any = getattr(importlib.import_module(module), name)
         if isinstance(found, typer.Typer):
             return get_command(found)
@@ -210,6 +232,8 @@ def _require_text(name: str, value: object) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
+            from perdure.errors import InvalidInput  # noqa: PLC0415
+
             raise InvalidInput(name, "is not UTF-8 text") from None
 
 

@@ -1,14 +1,18 @@
 """What the command line says of itself."""
 
+import importlib
+import inspect
 import signal
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
-from worker.cli.commands import app
+from worker.cli import commands
+from worker.cli.commands import app, docstring_of
 
 PROJECT = Path(__file__).parents[4] / "pyproject.toml"
 
@@ -17,6 +21,28 @@ def test_it_says_its_version() -> None:
     ran = CliRunner().invoke(app, ["--version"])
     assert ran.exit_code == 0
     assert ran.stdout == f"perdure {tomllib.loads(PROJECT.read_text())['project']['version']}\n"
+
+
+def test_help_lists_each_command_and_loads_none_of_them() -> None:
+    # A second and a half, for a list that is looked at again and again.
+    code = (
+        "import sys; from worker.cli.commands import app\n"
+        "try: app(['--help'])\n"
+        "finally: print([name for name in ('pydantic', 'temporalio', 'worker.cli.tasks') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    *told, loaded = ran.stdout.splitlines()
+    assert loaded == "[]"
+    lines = [line.strip("│ ").split("  ", 1) for line in told if line.startswith("│")]
+    assert {line[0] for line in lines if line[0]} >= {*commands.COMMANDS}
+    assert all(len(line) > 1 and line[1].strip() for line in lines if line[0] in commands.COMMANDS)
+
+
+@pytest.mark.parametrize("place", sorted({*commands.COMMANDS.values(), *commands.MEMORIES.values()}))
+def test_what_is_read_of_a_command_is_its_docstring(place: str) -> None:
+    module, _, name = place.partition(":")
+    command = getattr(importlib.import_module(module), name)
+    assert docstring_of(module, name) == (inspect.getdoc(command) if inspect.isfunction(command) else "")
 
 
 # Where the commands are loaded, somebody presses Ctrl-C.
