@@ -5,10 +5,13 @@ Environment variables (``PERDURE_…``) win over one TOML file: ``$PERDURE_CONFI
 client configuration (``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never starts or connects to anything.
 """
 
+import functools
 import json
+import logging
 import os
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -26,12 +29,20 @@ from perdure.documents import nearest
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
+from perdure.modules import is_file
 from perdure.temporal.configuration import temporal_address
 from perdure.words import ENGLISH, LANGUAGES
+
+_log = logging.getLogger(__name__)
 
 PREFIX = "PERDURE_"
 _NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_SECRET_", "PERDURE_TEST_")
 """Variables that are not settings: where the file is, armed crash points, secrets of tools, switches of the tests."""
+
+_OF_A_SERVICE = re.compile(
+    rf"{PREFIX}(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)"
+)
+"""Variables that Kubernetes gives to each container for services whose names begin with "perdure"."""
 
 
 def _base(variable: str, fallback: str) -> Path:
@@ -45,6 +56,14 @@ _CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", r
 """The shape of a cron expression; Temporal checks the numbers and names in it."""
 
 Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+
+
+def _found_anywhere(module: str) -> str:
+    return str(Path(module).expanduser().absolute()) if is_file(module) else module
+
+
+Module = Annotated[str, AfterValidator(_found_anywhere)]
+"""A Python module: its import path, or its file."""
 
 
 class Addresses(Passed):
@@ -87,8 +106,8 @@ class Settings(BaseSettings):
     task_queue: Name = "perdure"
     """The Temporal task queue that workers listen to and tasks are sent to."""
 
-    tools: tuple[str, ...] = ("playbooks.dependency_audit.tools", "playbooks.file_manifest.tools")
-    """Modules whose ``@tool`` functions this installation has."""
+    tools: tuple[Module, ...] = ("playbooks.dependency_audit.tools", "playbooks.file_manifest.tools")
+    """Modules whose ``@tool`` functions this installation has: import paths, or files such as ``./tools.py``."""
     skills: tuple[Absolute, ...] = ()
     """Folders with skills in YAML; those that come packaged are always there."""
     agents: tuple[Absolute, ...] = ()
@@ -206,7 +225,8 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read arguments, then the environment, then the one TOML file."""
-        _refuse_unknown_variables(settings_cls)
+        for variable, known in _unknown_variables(settings_cls):
+            _warn_once(variable, known)
         return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
 
     @field_validator("language")
@@ -292,11 +312,19 @@ class Settings(BaseSettings):
         return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))
 
 
-def _refuse_unknown_variables(settings_cls: type[BaseSettings]) -> None:
+def _unknown_variables(settings_cls: type[BaseSettings]) -> Iterator[tuple[str, str]]:
+    """Yield the variables that look like settings and are none, each with the nearest setting."""
     known = [PREFIX + name.upper() for name in settings_cls.model_fields]
     for variable in os.environ:
-        if variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS) and variable not in known:
-            raise InvalidInput(variable, "is not a setting", fix=nearest(variable, known))
+        is_ours = variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS)
+        if is_ours and variable not in known and not _OF_A_SERVICE.fullmatch(variable):
+            yield variable, nearest(variable, known)
+
+
+@functools.cache
+def _warn_once(variable: str, known: str) -> None:
+    # A variable can be a newer release's, or somebody else's: no reason to stop a worker.
+    _log.warning("%s is not a setting, and is ignored (%s)", variable, known)
 
 
 def _read_file() -> dict[str, Any]:

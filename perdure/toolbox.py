@@ -1,11 +1,11 @@
 """The collection of a worker's tools."""
 
-import importlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from perdure.documents import nearest
 from perdure.errors import InvalidInput
+from perdure.modules import PACKAGES, module_of
 from perdure.tools import Tool
 
 
@@ -40,23 +40,20 @@ class Toolbox:
 
     @classmethod
     def load(cls, modules: Iterable[str], *, reserved: Collection[str] = ()) -> "Toolbox":
-        """Collect the tools of these modules.
+        """Collect the tools of these modules, each named by its import path or its file.
 
         Raises:
             InvalidInput: When a module cannot be imported or holds no tool, or a name is reserved or duplicated.
         """
         found: list[Tool[..., Any]] = []
         for name in modules:
-            try:
-                module = importlib.import_module(name)
-            # Whatever goes wrong while a module is imported, the error names the module.
-            except Exception as problem:
-                fix = "install it, or put its folder on PYTHONPATH" if isinstance(problem, ImportError) else ""
-                text = f"cannot be imported: {type(problem).__name__}: {problem}"
-                raise InvalidInput(f"tools {name}", text, fix=fix) from problem
+            module = module_of(name, f"tools {name}")
             here: list[Tool[..., Any]] = [value for value in vars(module).values() if isinstance(value, Tool)]
             if not here:
-                raise InvalidInput(f"tools {name}", "holds no tool", fix="decorate a function with @tool(effect=…)")
+                fix = "decorate a function with @tool(effect=…)"
+                if name in PACKAGES:
+                    fix = f"it is Perdure's own; for a file of yours that is called so, give its path, ./{name}.py"
+                raise InvalidInput(f"tools {name}", "holds no tool", fix=fix)
             found.extend(here)
         return cls(found, reserved=reserved)
 

@@ -64,11 +64,26 @@ def test_a_bad_file_is_refused_naming_the_field(tmp_path: Path, text: str, messa
     assert message in str(raised.value)
 
 
-def test_an_unknown_variable_is_refused_naming_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_variable_is_warned_of_once_naming_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("PERDURE_REDIS", "redis://h")
-
-    with pytest.raises(InvalidInput, match=r"PERDURE_REDIS: is not a setting .did you mean 'PERDURE_REDIS_URL'"):
+    for _ in range(2):
         Settings()
+    told = [one.getMessage() for one in caplog.records]
+    assert told == ["PERDURE_REDIS is not a setting, and is ignored (did you mean 'PERDURE_REDIS_URL'?)"]
+
+
+def test_what_kubernetes_says_of_its_services_is_no_setting(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in (
+        *("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_7233_TCP", "PORT_7233_TCP_ADDR"),
+        *("WORKER_SERVICE_HOST", "REDIS_PORT_6379_TCP_PROTO"),
+    ):
+        monkeypatch.setenv(f"PERDURE_{name}", "10.0.0.7")
+    Settings()
+    assert caplog.records == []
 
 
 def test_a_list_that_is_none_is_refused_with_an_example(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Tools: their signature is their contract, and a bad one is refused when it is made."""
 
 import datetime
+import re
 import threading
 from enum import StrEnum
 from pathlib import Path
@@ -200,6 +201,52 @@ def test_a_module_that_breaks_off_is_named(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(InvalidInput, match="tools breaks_off: cannot be imported: LookupError: no configuration"):
         Toolbox.load(["breaks_off"])
+
+
+ONE_TOOL = """
+from perdure import tool
+
+
+@tool(effect="read")
+def {name}() -> int:
+    return 1
+"""
+
+
+def test_a_box_is_loaded_from_a_file_whatever_it_is_called(tmp_path: Path) -> None:
+    files = [tmp_path / "activities.py", tmp_path / "shop" / "activities.py"]
+    for number, file in enumerate(files):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(ONE_TOOL.format(name=f"look_{number}"), encoding="utf-8")
+    box = Toolbox.load(map(str, [*files, files[0]]))
+    assert [one.name for one in box] == ["look_0", "look_1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("./nowhere.py", "tools ./nowhere.py: there is no file nowhere.py (give a path from the worker's folder"),
+        ("activities", "holds no tool (it is Perdure's own; for a file of yours that is called so, give its path"),
+        (
+            "activities.mine",
+            "cannot be imported: ModuleNotFoundError: No module named 'activities.mine' (a pack",
+        ),
+        (
+            "no_such_tools",
+            "No module named 'no_such_tools' (install it, put its folder on PYTHONPATH, or name its file)",
+        ),
+    ],
+)
+def test_a_module_that_is_not_found_is_refused_with_what_to_do(name: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(message)):
+        Toolbox.load([name])
+
+
+def test_a_file_that_leaves_the_process_is_named(tmp_path: Path) -> None:
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)", encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="cannot be imported: SystemExit: 3"):
+            Toolbox.load([str(tmp_path / "leaves.py")])
 
 
 def test_a_box_is_loaded_from_modules() -> None:

@@ -143,6 +143,21 @@ POLICIES = {
 """The commands of ``perdure policies``."""
 
 
+def _refuse_hidden() -> None:
+    """Refuse to go on where a module of somebody else's stands for one of Perdure's.
+
+    Raises:
+        InvalidInput: Naming the file, and what to do.
+    """
+    # After the check of the name: the models behind these take .15 s to import.
+    from perdure.errors import InvalidInput  # noqa: PLC0415
+    from perdure.modules import hidden_packages  # noqa: PLC0415
+
+    for name, origin in hidden_packages(Path(__file__).parents[2]):
+        fix = f"rename it, or take its folder off PYTHONPATH and name the file: PERDURE_TOOLS='[\"{origin}\"]'"
+        raise InvalidInput(origin, f"hides Perdure's own package {name}", fix=fix)
+
+
 def docstring_of(module: str, name: str) -> str:
     """Return the docstring of a module's function without importing the module; empty: it has no such function."""
     found = importlib.util.find_spec(module)
@@ -177,6 +192,8 @@ class _Table(TyperGroup):
         module, _, name = self.table[cmd_name].partition(":")
         if self._lists and (about := docstring_of(module, name)):
             return TyperCommand(cmd_name, help=about)
+        if not self._lists:
+            _refuse_hidden()
         found: Any = getattr(importlib.import_module(module), name)
         if isinstance(found, typer.Typer):
             return get_command(found)
