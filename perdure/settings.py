@@ -1,6 +1,7 @@
 """Owns the settings: what an operator may choose, where it is read from, and what is refused.
 
-Environment variables (``PERDURE_…``) win over one TOML file: ``$PERDURE_CONFIG``, otherwise
+Environment variables (``PERDURE_…``) win over files that hold one value each (``PERDURE_REDIS_URL_FILE``), and these
+over one TOML file: ``$PERDURE_CONFIG``, otherwise
 ``./perdure.toml``, otherwise ``$XDG_CONFIG_HOME/perdure/perdure.toml``. Temporal is configured by Temporal's own
 client configuration (``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never starts or connects to anything.
 """
@@ -36,6 +37,9 @@ from perdure.words import ENGLISH, LANGUAGES
 _log = logging.getLogger(__name__)
 
 PREFIX = "PERDURE_"
+_OF_FILE = "_FILE"
+"""The end of a variable that names a file with the setting's value."""
+
 _NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_SECRET_", "PERDURE_TEST_")
 """Variables that are not settings: where the file is, armed crash points, secrets of tools, switches of the tests."""
 
@@ -224,10 +228,11 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read arguments, then the environment, then the one TOML file."""
+        """Read arguments, then the environment, then the files that it names, then the one TOML file."""
         for variable, known in _unknown_variables(settings_cls):
             _warn_once(variable, known)
-        return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
+        secrets = InitSettingsSource(settings_cls, init_kwargs=_read_secrets(settings_cls))
+        return init_settings, env_settings, secrets, InitSettingsSource(settings_cls, init_kwargs=_read_file())
 
     @field_validator("language")
     @classmethod
@@ -315,6 +320,7 @@ class Settings(BaseSettings):
 def _unknown_variables(settings_cls: type[BaseSettings]) -> Iterator[tuple[str, str]]:
     """Yield the variables that look like settings and are none, each with the nearest setting."""
     known = [PREFIX + name.upper() for name in settings_cls.model_fields]
+    known += [name + _OF_FILE for name in known]
     for variable in os.environ:
         is_ours = variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS)
         if is_ours and variable not in known and not _OF_A_SERVICE.fullmatch(variable):
@@ -325,6 +331,29 @@ def _unknown_variables(settings_cls: type[BaseSettings]) -> Iterator[tuple[str, 
 def _warn_once(variable: str, known: str) -> None:
     # A variable can be a newer release's, or somebody else's: no reason to stop a worker.
     _log.warning("%s is not a setting, and is ignored (%s)", variable, known)
+
+
+def _read_secrets(settings_cls: type[BaseSettings]) -> dict[str, str]:
+    """Return the settings whose values are in files, as containers are given secrets: ``PERDURE_REDIS_URL_FILE``.
+
+    Raises:
+        InvalidInput: A file cannot be read, or a setting is given both ways.
+    """
+    found: dict[str, str] = {}
+    for name in settings_cls.model_fields:
+        variable = PREFIX + name.upper()
+        path = os.environ.get(variable + _OF_FILE)
+        if not path:
+            continue
+        if os.environ.get(variable):
+            raise InvalidInput(variable, f"is given, and {variable + _OF_FILE} as well", fix="leave one of them out")
+        try:
+            found[name] = Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise InvalidInput(variable + _OF_FILE, f"{path} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise InvalidInput(variable + _OF_FILE, f"{path} is not UTF-8 text") from None
+    return found
 
 
 def _read_file() -> dict[str, Any]:

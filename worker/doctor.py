@@ -118,7 +118,7 @@ async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) 
         quick: Run only the checks that a container's health depends on.
         deep: Read everything that is stored as well.
     """
-    checks = {name: check for name, check in _CHECKS.items() if not quick or name in _QUICK} | (_DEEP if deep else {})
+    checks = _QUICK if quick else _CHECKS | (_DEEP if deep else {})
     return [await _asked(name, check, patient) for name, check in checks.items()]
 
 
@@ -154,6 +154,12 @@ async def _worker(patient: Patient) -> tuple[bool, str, str]:
     queue = patient.settings.task_queue
     number = await pollers(await patient.temporal(), queue)
     return number > 0, f"on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
+
+
+async def _own_worker(patient: Patient) -> tuple[bool, str, str]:
+    queue = patient.settings.task_queue
+    number = await pollers(await patient.temporal(), queue, here=True)
+    return number > 0, f"of this machine, on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
 
 
 async def _retention(patient: Patient) -> tuple[bool, str, str]:
@@ -315,5 +321,5 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
 
 _DEEP = {"vectors": _vectors}
 
-_QUICK = ("temporal", "worker")
-"""The checks that a container's health depends on."""
+_QUICK = {"temporal": _temporal, "worker": _own_worker}
+"""The checks that a container's health depends on: another container's worker is none of its own."""

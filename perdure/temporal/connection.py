@@ -3,6 +3,7 @@
 import re
 import socket
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -14,6 +15,9 @@ from temporalio.envconfig import ClientConfig
 from perdure.errors import InvalidInput
 from perdure.temporal.errors import not_connected
 from perdure.temporal.plugin import Plugin
+
+_ASKS_WITHIN = timedelta(seconds=90)
+"""How long ago a worker that lives may have asked for work at most: Temporal answers a poll after a minute."""
 
 
 async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Client:
@@ -46,13 +50,15 @@ async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Cl
         raise not_connected(error, address) from error
 
 
-async def pollers(client: Client, queue: str, *, pid: int | None = None) -> int:
+async def pollers(client: Client, queue: str, *, pid: int | None = None, here: bool = False) -> int:
     """Return how many workers serve a task queue; one that was killed still counts for up to five minutes.
 
     Args:
         client: The client to ask with.
         queue: The task queue.
         pid: Count only the worker with this process id on this machine.
+        here: Count only workers on this machine (or in this container) that have asked for work lately: not one that
+            hangs.
     """
     answer = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
@@ -62,5 +68,11 @@ async def pollers(client: Client, queue: str, *, pid: int | None = None) -> int:
         )
     )
     # The SDK's own default identity of a worker.
-    own = f"{pid}@{socket.gethostname()}"
-    return sum(pid is None or poller.identity == own for poller in answer.pollers)
+    host = f"@{socket.gethostname()}"
+    found = [one for one in answer.pollers if pid is None or one.identity == f"{pid}{host}"]
+    if here:
+        lately = datetime.now(UTC) - _ASKS_WITHIN
+        found = [
+            one for one in found if one.identity.endswith(host) and one.last_access_time.ToDatetime(tzinfo=UTC) > lately
+        ]
+    return len(found)

@@ -86,6 +86,24 @@ def test_what_kubernetes_says_of_its_services_is_no_setting(
     assert caplog.records == []
 
 
+def test_a_value_is_read_from_the_file_that_a_variable_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "key").write_text("k-1\n", encoding="utf-8")
+    monkeypatch.setenv("PERDURE_WEAVIATE_API_KEY_FILE", str(tmp_path / "key"))
+    key = Settings().weaviate_api_key
+    assert key is not None
+    assert key.get_secret_value() == "k-1"
+
+    monkeypatch.setenv("PERDURE_WEAVIATE_API_KEY", "k-2")
+    with pytest.raises(InvalidInput, match="PERDURE_WEAVIATE_API_KEY: is given, and PERDURE_WEAVIATE_API_KEY_FILE as"):
+        Settings()
+
+
+def test_a_secrets_file_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_REDIS_URL_FILE", "/run/secrets/nothing")
+    with pytest.raises(InvalidInput, match="PERDURE_REDIS_URL_FILE: /run/secrets/nothing cannot be read: No such file"):
+        Settings()
+
+
 def test_a_list_that_is_none_is_refused_with_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_TOOLS", "my.tools")
 

@@ -1,5 +1,6 @@
 """What a platform engineer would look for in deploy/, checked by a parser: no container engine is needed."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any, cast
 
 import pytest
 import yaml
+
+from perdure.settings import Settings
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 COMPOSE = cast("dict[str, Any]", yaml.safe_load((DEPLOY / "compose.yaml").read_text()))
@@ -70,7 +73,8 @@ def test_no_password_has_a_default_anywhere() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
 
     defaults = dict(cast("list[tuple[str, str]]", re.findall(r"\$\{(\w+):?-([^}]*)\}", text)))
-    assert defaults == {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": ""}
+    packaged = json.dumps(Settings.model_fields["tools"].default)
+    assert defaults == {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PERDURE_TOOLS": packaged}
     assert "://:${REDIS_PASSWORD:?" in text
 
 
@@ -127,10 +131,35 @@ def test_the_image_is_pinned_hashed_and_not_root() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     stages = re.split(r"^FROM ", text, flags=re.MULTILINE)[1:]
 
-    assert all(re.match(r"python:3\.11\.\d+-slim-\w+", stage) for stage in stages)
+    assert all(re.match(r"python:3\.11\.\d+-slim-\w+|build AS trimmed\n", stage) for stage in stages)
     assert "--require-hashes --no-deps" in stages[0]
     final = stages[-1]
     assert re.search(r"^USER 10001", final, re.MULTILINE)
     assert "HEALTHCHECK" in final
     assert "pip install" not in final
     assert "apt-get" not in final
+
+
+def test_what_people_write_is_mounted_where_the_worker_looks_for_it() -> None:
+    worker = SERVICES["worker"]
+    mounted = {target for _, target, *how in (volume.split(":") for volume in worker["volumes"]) if how == ["ro"]}
+    for kind in ("skills", "agents", "prompts", "policies"):
+        [folder] = json.loads(worker["environment"][f"PERDURE_{kind.upper()}"])
+        assert folder in mounted
+    assert "/etc/perdure/tools" in mounted
+
+
+def test_tools_of_ones_own_are_built_on_stages_that_there_are() -> None:
+    stages = re.findall(r"^FROM \S+ AS (\w+)", (DEPLOY / "Dockerfile").read_text(), flags=re.MULTILINE)
+    example = (DEPLOY / "Dockerfile.tools").read_text()
+    assert re.findall(r"--target (\w+)", example) == ["build"]
+    assert "build" in stages
+    bases = re.findall(r"^FROM (\S+)", example, flags=re.MULTILINE)
+    assert bases == re.findall(r"-t (perdure-\S+)", example)
+    assert bases[-1] == SERVICES["worker"]["image"]
+
+
+def test_the_image_brings_compiled_files() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    assert "--no-compile" not in text
+    assert text.index("PYTHONDONTWRITEBYTECODE") > text.index("COPY --from=trimmed")
