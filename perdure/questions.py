@@ -107,6 +107,8 @@ class FailedAttempt(Passed):
     """The class of the exception that the tool itself raised; empty: it raised none."""
     deadline: Instant | None = None
     """Until when its call could act. None: it made none, or it returned, or work goes on in threads."""
+    acted: bool = True
+    """Whether it, or an attempt before it, may have done what must not happen twice; what does not say so may have."""
 
 
 class Subject(Passed):

@@ -9,12 +9,24 @@ from temporalio.exceptions import (
     ApplicationError,
     ChildWorkflowError,
     FailureError,
+    TimeoutError,
+    TimeoutType,
     is_cancelled_exception,
 )
 
 from perdure.documents import refuse_unknown
-from perdure.errors import InvalidInput, NotDone, TaskFailed, TenantErased, ToolFailed, VersionConflict
+from perdure.errors import (
+    Blocked,
+    InvalidArguments,
+    InvalidInput,
+    NotDone,
+    TaskFailed,
+    TenantErased,
+    ToolFailed,
+    VersionConflict,
+)
 from perdure.model import Model
+from perdure.names import Activity
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
 from perdure.tolerance import read_back
@@ -84,7 +96,33 @@ def is_of_tool(error: FailureError, *, counts_not_done: bool) -> bool:
 
 def may_have_acted(error: FailureError) -> bool:
     """Return whether a tool that is not tried again may have acted: it was called and failed, or was cut off."""
-    return not isinstance(cause_of(error), ApplicationError) or is_of_tool(error, counts_not_done=False)
+    cause, attempt = cause_of(error), last_attempt(error)
+    if not isinstance(cause, ApplicationError) or is_of_tool(error, counts_not_done=False):
+        return True
+    # Arguments are refused before anything happens, and a policy blocks only effects known not to have happened.
+    is_refused = cause.type in (InvalidArguments.__name__, Blocked.__name__)
+    return attempt is not None and attempt.acted and not is_refused
+
+
+def call_may_have_acted(error: FailureError) -> bool:
+    """Return whether a call of an activity or a workflow of others, which was made, may have had an effect."""
+    if is_not_done(error):
+        return False
+    below: BaseException | None = error
+    while below is not None:
+        # A task that was refused as it was prepared has run no step.
+        if isinstance(below, ActivityError) and below.activity_type == Activity.PREPARE_TASK:
+            return False
+        below = below.__cause__
+    return True
+
+
+def is_not_done(error: FailureError) -> bool:
+    """Return whether nothing can have happened: it was never begun, or says so itself."""
+    cause = cause_of(error)
+    if isinstance(cause, TimeoutError):
+        return cause.type is TimeoutType.SCHEDULE_TO_START
+    return isinstance(cause, ApplicationError) and cause.type == NotDone.__name__
 
 
 def delay_of(error: FailureError) -> timedelta:

@@ -13,8 +13,6 @@ from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
     FailureError,
-    TimeoutError,
-    TimeoutType,
     WorkflowAlreadyStartedError,
     is_cancelled_exception,
 )
@@ -23,7 +21,6 @@ from perdure.agent.plan import Action
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Asks, Calls, Ended, StepOutcome
 from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
-from perdure.errors import NotDone
 from perdure.history import History
 from perdure.model import json_size
 from perdure.names import Activity
@@ -32,7 +29,7 @@ from perdure.temporal.attributes import tenant_attributes
 from perdure.temporal.raw import NotJson, json_of
 from perdure.tools import Effect
 from workflows import options
-from workflows.failures import cause_of, problem_of
+from workflows.failures import is_not_done, problem_of
 from workflows.running_task import RunningTask
 
 AT_ONCE = 1_000_000
@@ -110,7 +107,7 @@ class ForeignCalls:
             if is_cancelled_exception(error) or not calls.owner:
                 raise
             self._history.grow()
-            asks = await self._end(end.changed(problem=problem_of(error), not_done=_is_not_done(error)))
+            asks = await self._end(end.changed(problem=problem_of(error), not_done=is_not_done(error)))
             if isinstance(asks, Asks):
                 return asks
             raise
@@ -243,11 +240,3 @@ def _read(raw: RawValue) -> JsonValue:
         return json_of(raw)
     except NotJson as problem:
         raise ApplicationError(f"it {problem}", non_retryable=True) from None
-
-
-def _is_not_done(error: FailureError) -> bool:
-    """Return whether nothing can have happened: it was never begun, or says so itself."""
-    cause = cause_of(error)
-    if isinstance(cause, TimeoutError):
-        return cause.type is TimeoutType.SCHEDULE_TO_START
-    return isinstance(cause, ApplicationError) and cause.type == NotDone.__name__

@@ -59,7 +59,9 @@ class CompensationPlan:
             return state.changed(compensated=(*state.compensated, undoing.path))
         return _left(state, undoing, outcome.problem or "it was not permitted")
 
-    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
+    def failed(
+        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+    ) -> TaskState:
         """Return the state after an effect could not be undone."""
         *rest, undoing = state.compensations
         state = state.branch(branch, resumed=None).changed(compensations=tuple(rest))

@@ -16,7 +16,6 @@ from perdure.agent.steps.calls import INLINE_LIMIT, Ended, RecallCall, RememberC
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.tool_specs import MemoryTool, memory_tools
 from perdure.agent.turns import Conversation, CorrectCall, ModelTurn, WantedCall
-from perdure.errors import Blocked, InvalidArguments, InvalidTask
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.registry.agents import Agent
@@ -143,18 +142,14 @@ class TurnCalls:
         if wanted.tool not in self._prepared.tools and wanted.tool not in self._offered:
             known = ", ".join((*self._offered, *self._agent.tools, *own))
             return f"there is no tool {wanted.tool!r}; there are {known}"
-        is_once = wanted.tool in self._offered or self._prepared.tools[wanted.tool].effect.is_once
-        return _repetition(wanted.digest, beside, before) if is_once else ""
+        return _repetition(wanted.digest, beside, before) if self.acts(wanted.tool) else ""
 
-    def may_have_acted(self, wanted: WantedCall, problem: str) -> bool:
-        """Return whether a call that failed may have had an effect that must not be repeated."""
-        shape = self._prepared.tools.get(wanted.tool)
-        # Arguments are refused before anything is claimed, and a policy blocks only effects known not to have happened.
-        is_refused = problem.startswith((InvalidArguments.code, Blocked.code))
-        if wanted.tool in self._offered:
-            # Called again, it would be another task. One whose inputs are refused has done nothing.
-            return not (is_refused or problem.startswith(InvalidTask.code))
-        return shape is not None and shape.effect.is_once and not is_refused
+    def acts(self, tool: str) -> bool:
+        """Return whether a call of a tool must not be repeated once it may have had its effect.
+
+        A skill called again would be another task.
+        """
+        return tool in self._offered or ((shape := self._prepared.tools.get(tool)) is not None and shape.effect.is_once)
 
 
 def path_of(turn: int, place: int) -> str:

@@ -114,14 +114,16 @@ class GoalPlan:
             return positioned(state, _compressed(conversation, taken_back(Compressed, parts["compressed"].inline)))
         return positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
 
-    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
+    def failed(
+        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+    ) -> TaskState:
         """Return the state after a failure: a call's is reported to the model, a turn's fails the task."""
         if branch == MAIN:
             return state.changed(failure=f"turn {conversation_in(state).begun + 1}: {problem}")
         lessons = state.branches[branch].lessons
         returned, conversation = Returned(problem=problem, lessons=lessons), conversation_in(state)
         last = conversation.last
-        if last is not None and self._calls.may_have_acted(last.calls[place_of(branch)], problem):
+        if last is not None and acted and self._calls.acts(last.calls[place_of(branch)].tool):
             told = f"{problem}; its effect may have happened: find out, and do not repeat it"
             returned = returned.changed(problem=told)
             uncertain = (*conversation.uncertain, last.calls[place_of(branch)].digest)

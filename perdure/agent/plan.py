@@ -146,10 +146,12 @@ class Plan(Protocol):
         """Return the state after a branch's action has ended; the branch is free again."""
         ...
 
-    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
+    def failed(
+        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+    ) -> TaskState:
         """Return the state after a branch's action has failed for good; the branch is free again.
 
-        ``attempt`` was its last one, if known.
+        ``attempt`` was its last one, if known; ``acted`` says whether one of them may have had an effect.
         """
         ...
 

@@ -94,7 +94,9 @@ class SkillPlan:
         entering = self._route.entered(cursors, branch, elements, outcome.inputs)
         return state.positioned(entering).changed(total=total)
 
-    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
+    def failed(
+        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+    ) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
         cursors = self._cursors(state)
         failed = self._here(cursors, branch)

@@ -46,7 +46,8 @@ def pause(*, refused: bool = False) -> timedelta:
 def details(text: str = "", cause: str = "") -> tuple[str, str]:
     """Return the details of a failure: what a person may read besides its message, and what is known of the attempt."""
     said, began = beats(), activity.info().started_time
-    attempt = FailedAttempt(began=began, arguments=said.arguments, cause=cause[:200], deadline=said.deadline)
+    known = {"arguments": said.arguments, "cause": cause[:200], "deadline": said.deadline, "acted": said.acted}
+    attempt = FailedAttempt.model_validate({"began": began, **known})
     return text, attempt.model_dump_json()
 
 

@@ -84,6 +84,8 @@ class ForeignSteps(StepEvaluator):
             PerdureError: It cannot be worked out.
         """
         step, so_far = call.step, so_far_of(call)
+        # Nothing is called here, however many attempts at working it out were cut off.
+        attempt.report.acted = False
         if is_declined(so_far):
             await self._enforcer.declined(call, attempt, so_far)
             return SKIPPED
@@ -124,6 +126,7 @@ class ForeignSteps(StepEvaluator):
                 so_far = so_far.changed(other_arguments=found.other_arguments)
                 about = about.changed(attempted_at=found.at, deadline=found.deadline)
                 return question_of(call, unknown_effect(step.called, found), about, choice_of(EffectFate), so_far)
+            attempt.report.acted = found.holding is ClaimState.DONE
             if found.holding is ClaimState.DONE:
                 return await concluded(self, call, names, unpacked(found.result), ())
             if found.owner != owner:

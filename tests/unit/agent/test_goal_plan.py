@@ -324,7 +324,7 @@ def test_an_effect_that_may_have_happened_is_told_so_and_the_same_call_is_not_ma
     state = reasoned(plan, state, wanted("send"), wanted("look"))
     send, look = actions(plan, state)
     state = started(state, send, look)
-    state = plan.failed(state.branch(send.branch, path=""), send.branch, "PRD110 too large", None)
+    state = plan.failed(state.branch(send.branch, path=""), send.branch, "PRD110 too large", None, acted=True)
     state = plan.failed(state.branch(look.branch, path=""), look.branch, "PRD112 raised", None)
     conversation = conversation_of(state)
     assert conversation is not None
@@ -381,7 +381,8 @@ def test_refused_arguments_of_an_effect_may_be_mended() -> None:
     plan, state = plan_of()
     state = reasoned(plan, state, wanted("send"))
     [send] = actions(plan, state)
-    state = plan.failed(started(state, send).branch(send.branch, path=""), send.branch, "PRD104 to: is missing", None)
+    state = started(state, send).branch(send.branch, path="")
+    state = plan.failed(state, send.branch, "PRD104 to: is missing", None, acted=False)
     assert [one.activity for one in actions(plan, reasoned(plan, state, wanted("send")))] == ["send"]
 
 

@@ -206,3 +206,26 @@ async def test_policies_know_a_call_by_its_skill_and_inputs_and_wrong_inputs_hav
     assert "may have happened" not in blocked + wrong
     assert fine == '{"wrote": "fine"}'
     assert lines_in(str(ledger)) == ["fine"]
+
+
+async def test_a_call_that_was_never_made_is_not_taken_for_one_that_may_have_acted(
+    agents: Agents, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    agent = skilled(tmp_path, "writes", WRITES)
+    wanted = [{"line": "x" * 300_000}, {"line": "x" * 300_000}, {"line": "y"}]
+
+    def script(asked: Asked) -> Says:
+        if asked.turns == 2:
+            (tmp_path / "skills" / "writes.yaml").unlink()
+        if asked.turns < len(wanted):
+            return Says(calls=(Call("writes", {"ledger": str(ledger), **wanted[asked.turns]}),))
+        return Says(" | ".join(asked.outputs))
+
+    async with agents(script, agent) as (one, _):
+        handle = await one.start(goal("Write it down"))
+        large, again, missing = str((await handle.result()).output).split(" | ")
+    assert large.startswith("It failed: PRD110")
+    assert again.startswith("It failed: PRD110")
+    assert "no skill 'writes'" in missing
+    assert "may have happened" not in large + missing
