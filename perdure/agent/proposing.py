@@ -36,9 +36,10 @@ def proposed(
         day: The day on which it is drafted.
 
     Raises:
-        InvalidTask: Some of its calls are no longer known, or none of them can be a step.
+        InvalidTask: Some of its calls are not known here, or none of them can be a step.
     """
-    if left := conversation.begun - len(conversation.turns):
+    # What was said before its first turn stands in a turn that is not counted.
+    if (left := conversation.begun - len(conversation.turns)) > 0:
         problem = f"the first {left} of its {conversation.begun} turns were summarised: what it called is not known"
         raise InvalidTask("task", problem, fix="choose a task with fewer turns")
     inputs: dict[str, Any] = {}
@@ -46,8 +47,11 @@ def proposed(
     steps: list[dict[str, Any]] = []
     for number, (wanted, output) in enumerate(_calls(conversation, skills), 1):
         step = f"step{number}"
-        given = wanted.arguments.inline
-        arguments: Any = given if isinstance(given, dict) and not wanted.arguments.ref else {}
+        given = wanted.arguments
+        if given.ref:
+            problem = f"{wanted.tool!r} was called with {given.size:,} characters: too many to be kept with its turns"
+            raise InvalidTask("task", problem, fix="choose a task whose calls take less, or write the skill yourself")
+        arguments: Any = given.inline if isinstance(given.inline, dict) else {}
         said = {key: _argument(key, value, goal, outputs, inputs) for key, value in arguments.items()}
         kind = skills[wanted.tool]
         steps.append({"id": step, kind: wanted.tool, "args" if kind == "tool" else "inputs": said})

@@ -9,17 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from perdure.agent.hearing import hear
 from perdure.agent.proposing import proposed
 from perdure.agent.steps.calls import Value
 from perdure.agent.steps.validation import check_linked
 from perdure.agent.turns import Conversation, ModelTurn, Returned, WantedCall
+from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
 from perdure.skills.library import read_skill
 from perdure.skills.linking import linked
+from perdure.steering import TakenMessage
 from perdure.toolbox import Toolbox
 from tests.support import tools
 
 KINDS = {"echo": "tool", "append": "tool", "audit": "skill"}
+DAY = datetime.date(2026, 5, 1)
 TOOLS = Toolbox([tools.echo, tools.append])
 
 
@@ -33,7 +37,7 @@ def turn(*calls: tuple[str, dict[str, JsonValue], JsonValue], problem: str = "")
 
 def drafted(*turns: ModelTurn, goal: str = "Write hello", begun: int = 0) -> dict[str, Any]:
     conversation = Conversation(turns=turns, begun=begun or len(turns))
-    text = proposed("drafted", goal, conversation, KINDS, task="t-1", day=datetime.date(2026, 5, 1))
+    text = proposed("drafted", goal, conversation, KINDS, task="t-1", day=DAY)
     return yaml.safe_load(text)
 
 
@@ -56,6 +60,22 @@ def test_calls_that_ended_well_become_steps_and_refer_to_each_other() -> None:
     ]
     assert draft["output"] == "${steps.step3.output}"
     assert draft["changelog"] == [{"date": datetime.date(2026, 5, 1), "change": "Drafted from what the task t-1 did."}]
+
+
+def test_what_was_said_before_the_first_turn_is_no_turn_that_is_missing() -> None:
+    by = Actor(kind=ActorKind.PERSON, id="anna")
+    message = TakenMessage(id="m", text="Be quick", by=by, at=datetime.datetime(2026, 5, 1, tzinfo=datetime.UTC))
+    told = hear(Conversation(), [message])
+    made = turn(("echo", {"value": "x"}, 1))
+    text = proposed("drafted", "Do it", told.changed(turns=(*told.turns, made), begun=1), KINDS, task="t", day=DAY)
+    assert yaml.safe_load(text)["steps"] == [{"id": "step1", "tool": "echo", "args": {"value": "x"}}]
+
+
+def test_a_call_whose_arguments_are_not_with_its_turn_is_no_step_without_them() -> None:
+    large = WantedCall(tool="append", arguments=Value(ref="a" * 64, size=5_000), digest="d")
+    made = ModelTurn(calls=(large,)).ended(0, Returned(output=Value(inline=1)))
+    with pytest.raises(InvalidTask, match=r"'append' was called with 5,000 characters"):
+        drafted(made)
 
 
 def test_a_word_within_a_word_of_the_goal_is_no_input() -> None:
