@@ -94,8 +94,15 @@ def is_of_tool(error: FailureError, *, counts_not_done: bool) -> bool:
     return isinstance(cause, ApplicationError) and cause.type in types
 
 
-def may_have_acted(error: FailureError) -> bool:
-    """Return whether a tool that is not tried again may have acted: it was called and failed, or was cut off."""
+def may_have_acted(error: FailureError, *, was_called: bool = False) -> bool:
+    """Return whether what is not tried again may have acted.
+
+    Args:
+        error: The failure of a tool's activity, or of working a call out.
+        was_called: Whether it is the failure of an activity or a workflow of others, which was called.
+    """
+    if was_called:
+        return not (is_not_done(error) or _is_unprepared(error))
     cause, attempt = cause_of(error), last_attempt(error)
     if not isinstance(cause, ApplicationError) or is_of_tool(error, counts_not_done=False):
         return True
@@ -104,17 +111,14 @@ def may_have_acted(error: FailureError) -> bool:
     return attempt is not None and attempt.acted and not is_refused
 
 
-def call_may_have_acted(error: FailureError) -> bool:
-    """Return whether a call of an activity or a workflow of others, which was made, may have had an effect."""
-    if is_not_done(error):
-        return False
+def _is_unprepared(error: FailureError) -> bool:
+    """Return whether it is that of a task that was refused as it was prepared: it has run no step."""
     below: BaseException | None = error
     while below is not None:
-        # A task that was refused as it was prepared has run no step.
         if isinstance(below, ActivityError) and below.activity_type == Activity.PREPARE_TASK:
-            return False
+            return True
         below = below.__cause__
-    return True
+    return False
 
 
 def is_not_done(error: FailureError) -> bool:

@@ -21,15 +21,7 @@ from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
 from workflows import options
 from workflows.doubting import doubt
-from workflows.failures import (
-    call_may_have_acted,
-    delay_of,
-    is_final,
-    is_of_tool,
-    last_attempt,
-    may_have_acted,
-    problem_of,
-)
+from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of
 from workflows.foreign import ForeignCalls
 from workflows.lessons import Lessons
 from workflows.listening import Listening
@@ -138,11 +130,11 @@ class PlanRunner:
     async def _act(self, action: Action, size: int) -> None:
         """Run an action once, and have the plan take up its outcome."""
         self._running.do(action.branch, Phase.RUNNING)
-        is_called = False
+        was_called = False
         try:
             outcome = action.known or action.waits or await self._execute(action, size)
             if isinstance(outcome, Calls):
-                is_called = True
+                was_called = True
                 outcome = await self._foreign.call(action, outcome)
             if isinstance(outcome, Ended | Asks):
                 # First, so that nothing comes between an effect and what undoes it.
@@ -157,7 +149,7 @@ class PlanRunner:
             await self._lessons.met(action, error)
             self._running.update(action.branch, path="")
             problem, attempt = problem_of(error), last_attempt(error)
-            acted = call_may_have_acted(error) if is_called else may_have_acted(error)
+            acted = may_have_acted(error, was_called=was_called)
             self._running.state = self._plan.failed(self._running.state, action.branch, problem, attempt, acted=acted)
             self._lessons.failed(action.path)
             return

@@ -35,6 +35,12 @@ _LONGEST_CALL = 86_400.0
 _REFUSED = (-32601, -32602)
 """JSON-RPC's codes of a method that there is not, and of parameters that do not fit: nothing was called."""
 
+_BROKEN = ((-32000, "Connection closed"), (-32600, "Session terminated"))
+"""What the client itself raises where the connection has ended; servers answer with the same codes and other words."""
+
+_DOUBTFUL = ((-32603, "Server returned an error response"),)
+"""The same of a server reached by HTTP that may know its session no longer, or of a gateway in front of it."""
+
 _LEASH = Path(__file__).with_name("leash.py")
 _LINES_KEPT = 5
 _LONGEST_LINE = 300
@@ -42,6 +48,10 @@ _LONGEST_LINE = 300
 
 class Refused(Exception):
     """A server knows no such tool, or takes no such arguments; its message may quote them."""
+
+
+class AnsweredError(Exception):
+    """A server answered a call with an error, or with what its own schema excludes: it may have had its effect."""
 
 
 class ServerConnection:
@@ -58,6 +68,7 @@ class ServerConnection:
         self._keeper: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[Client] | None = None
         self._ended = asyncio.Event()
+        self._in_flight = 0
 
     async def tools(self, within: float = CONNECTED_WITHIN) -> "list[Tool]":
         """Return the tools that the server has now; also finds out whether it is there.
@@ -74,7 +85,7 @@ class ServerConnection:
                 ready = self._connecting()
                 return await _tools_of(await asyncio.shield(ready))
         except Exception as problem:  # noqa: BLE001  whatever the client raises
-            self._drop(ready)
+            self._drop_broken(ready, problem)
             raise self._away(problem, within) from None
 
     async def call(
@@ -91,6 +102,7 @@ class ServerConnection:
         Raises:
             NotDone: The server does not answer; nothing was called.
             Refused: The server knows no such tool, or takes no such arguments; nothing was called.
+            AnsweredError: It answers with an error, or its answer is not what it promises.
             ConnectionError: It ended in the middle of the call, which may have had its effect.
         """
         if is_once:
@@ -102,16 +114,22 @@ class ServerConnection:
                 ready = self._connecting()
                 client = await asyncio.shield(ready)
         except Exception as problem:  # noqa: BLE001  whatever the client raises
-            self._drop(ready if ready is None or ready.done() else None)
+            self._drop_broken(ready, problem)
             raise self._away(problem, within) from None
+        self._in_flight += 1
         try:
             return await client.call_tool(tool, dict(arguments))
         except Exception as problem:
-            code = getattr(problem, "code", None)
-            if code in _REFUSED:
+            if getattr(problem, "code", None) in _REFUSED:
                 raise Refused(KNOWN.text(str(getattr(problem, "message", "")))) from problem
-            self._drop(ready)
-            raise ConnectionError(f"MCP server {self.server.name!r} ended in the middle of the call") from problem
+            if _is_broken(problem):
+                self._drop(ready)
+                raise ConnectionError(f"MCP server {self.server.name!r} ended in the middle of the call") from problem
+            if _is_doubtful(problem) and self._in_flight == 1:
+                self._drop(ready)
+            raise AnsweredError(str(getattr(problem, "message", "") or problem)) from problem
+        finally:
+            self._in_flight -= 1
 
     async def close(self) -> None:
         """End the connection, and with it the server's process if it was started."""
@@ -129,6 +147,18 @@ class ServerConnection:
             name, context = f"mcp {self.server.name}", contextvars.Context()
             self._keeper = asyncio.create_task(keeping, name=name, context=context)
         return self._ready
+
+    def _drop_broken(self, ready: "asyncio.Future[Client] | None", problem: Exception) -> None:
+        """Make the next call connect anew where there is no connection any more, and leave alone what is in use.
+
+        One that is being made ends by itself. A server that is silent may be busy with other calls, which would be lost
+        with it; with none, it hangs.
+        """
+        if ready is None or not ready.done():
+            return
+        hangs = (isinstance(problem, TimeoutError) or _is_doubtful(problem)) and not self._in_flight
+        if ready.exception() is not None or _is_broken(problem) or hangs:
+            self._drop(ready)
 
     def _drop(self, ready: "asyncio.Future[Client] | None") -> None:
         """Make the next call connect anew."""
@@ -199,6 +229,20 @@ class ServerConnection:
     def _away(self, problem: BaseException, within: float) -> NotDone:
         told = f"took longer than {within:.3g} s" if isinstance(problem, TimeoutError) else _told(problem, ())
         return NotDone(f"MCP server {self.server.name!r} does not answer: {told}")
+
+
+def _is_broken(problem: Exception) -> bool:
+    """Return whether a connection has ended, which is no answer."""
+    ended = isinstance(problem, OSError) and not isinstance(problem, TimeoutError)
+    return ended or _code_of(problem) in _BROKEN
+
+
+def _is_doubtful(problem: Exception) -> bool:
+    return _code_of(problem) in _DOUBTFUL
+
+
+def _code_of(problem: Exception) -> tuple[object, object]:
+    return getattr(problem, "code", None), getattr(problem, "message", None)
 
 
 def _left(until: datetime) -> float:

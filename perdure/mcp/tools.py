@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel, JsonValue, SecretStr
 
 from perdure.errors import InvalidArguments, InvalidInput
-from perdure.mcp.connection import Refused, ServerConnection
+from perdure.mcp.connection import AnsweredError, Refused, ServerConnection
 from perdure.mcp.schemas import ArgumentSchema
 from perdure.secrets.annotation import SecretParameter
 from perdure.signatures import ToolCall
@@ -101,7 +101,7 @@ class McpTool(Tool[..., Any]):
         Raises:
             NotDone: The server does not answer; nothing was called.
             InvalidArguments: The server refuses the arguments; nothing was called.
-            ToolReportedError: The tool reports an error.
+            ToolReportedError: The tool reports an error, or its server answers with one.
             ConnectionError: The server ended in the middle of the call.
         """
         try:
@@ -109,6 +109,8 @@ class McpTool(Tool[..., Any]):
         except Refused:
             told = f"MCP server {self.server.name!r} knows no such tool, or does not take these arguments"
             raise InvalidArguments(call.step, told, fix=f"perdure tools show {self.name}") from None
+        except AnsweredError as problem:
+            raise ToolReportedError(str(problem)) from None
         returned = returned_by(found)
         if found.is_error:
             raise ToolReportedError(returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False))

@@ -6,7 +6,10 @@ import sys
 import time
 from pathlib import Path
 
+import anyio
 from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
 
 from tests.support.tools import append_line, lines_in
 
@@ -55,10 +58,47 @@ def refuse(why: str) -> str:
     raise ValueError(why)
 
 
+@server.tool()
+def breaks(why: str) -> str:
+    """Answer with an error of the protocol itself."""
+    raise MCPError(INTERNAL_ERROR, why)
+
+
+@server.tool()
+def misreports(ledger: str) -> dict[str, str]:
+    """Append a line, and return what the schema that this server tells excludes."""
+    append_line(ledger, "misreported")
+    return {}
+
+
+@server.tool()
+async def rest(ledger: str, until: int) -> str:
+    """Rest until a ledger has so many lines."""
+    while len(lines_in(ledger)) < until:
+        await anyio.sleep(0.05)
+    return "rested"
+
+
+@server.tool()
+async def block(ledger: str) -> str:
+    """Serve nobody, from a line in a ledger until there is another one."""
+    append_line(ledger, "began")
+    while len(lines_in(ledger)) < 2:
+        time.sleep(0.05)  # noqa: ASYNC251  that is what it is for
+    return "unblocked"
+
+
 @server.tool(name="with space")
 def unusable() -> str:
     """Have a name that no tool may have here."""
     return ""
+
+
+def _promise(name: str, field: str) -> None:
+    """Have the schema of a tool promise a field that it does not return."""
+    tool = server._tool_manager.get_tool(name)  # pyright: ignore[reportPrivateUsage]  no other way to lie
+    assert tool is not None
+    tool.fn_metadata.output_schema = {"type": "object", "required": [field]}
 
 
 def main() -> None:
@@ -67,6 +107,7 @@ def main() -> None:
     if place.exists() and place.read_text(encoding="utf-8") == "no":
         sys.exit("the server does not want to start")
     place.write_text(str(os.getpid()), encoding="utf-8")
+    _promise("misreports", "count")
     if "http" in sys.argv:
         server.run(transport="streamable-http", host="127.0.0.1", port=int(sys.argv[-1]))
     else:
