@@ -14,7 +14,7 @@ from perdure.agent.prompts import Made, Read, extract, instructions, messages, t
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.happened import heard, said
 from perdure.agent.steps.values import Values
-from perdure.agent.tool_specs import MemoryTool, parsed_arguments, specs, told_name, whole
+from perdure.agent.tool_specs import MemoryTool, parsed_arguments, specs, whole
 from perdure.agent.turns import (
     CallKind,
     CompressCall,
@@ -34,6 +34,7 @@ from perdure.models.errors import ContextExceeded
 from perdure.models.language import LanguageModel, LanguageModels
 from perdure.models.language.conversation import Instruction, Message, Replied, ToolSpec, ToolUse, Usage
 from perdure.names import Activity
+from perdure.registry.agents import told_name
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.tokens import TokenStreams
 from perdure.tasks import StepStatus

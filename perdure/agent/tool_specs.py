@@ -1,7 +1,6 @@
 """The specifications that a model sees of its tools: the worker's, and those of its own memory. Pure."""
 
 import json
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
@@ -13,6 +12,7 @@ from perdure.documents import mapping
 from perdure.errors import InvalidArguments
 from perdure.model import DEEPEST_VALUE, depth
 from perdure.models.language.conversation import ToolSpec
+from perdure.registry.agents import told_name
 from perdure.tasks import MemoryMode
 from perdure.tools import Tool
 
@@ -76,14 +76,6 @@ def specs(tools: Sequence[Tool[..., Any]], skills: Sequence[OfferedSkill], mode:
     """Return the specifications of a model's tools, those of the skills first."""
     own = [_OWN[name] for name in memory_tools(mode)]
     return [*(one.spec(told_name(one.name)) for one in skills), *map(_spec, tools), *own]
-
-
-def told_name(name: str) -> str:
-    """Return a tool's name as a model sees it; names that it makes up are repeated to it in this form.
-
-    OpenAI takes letters, digits, '_' and '-' only, 64 at most, and refuses every request with another name in it.
-    """
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
 
 
 def parsed_arguments(arguments: str) -> tuple[dict[str, JsonValue], str]:

@@ -1,5 +1,6 @@
 """Agents: who works towards a goal, with which tools, model and bounds. Read from YAML; runs nothing."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -100,6 +101,11 @@ def read_agent(text: str, where: str = "agent") -> Agent:
             raise InvalidAgent(field, f"names {twice[0]!r} more than once", fix="write each once")
     if both := sorted({*agent.tools} & {*agent.skills}):
         raise InvalidAgent("skills", f"{both[0]!r} is the name of one of its tools too", fix="rename one of them")
+    told: dict[str, str] = {}
+    for name in (*agent.tools, *agent.skills):
+        if (other := told.setdefault(told_name(name), name)) != name:
+            problem = f"its model could not tell {name!r} from {other!r}: it is told {told_name(name)!r} for both"
+            raise InvalidAgent("tools" if name in agent.tools else "skills", problem, fix="rename one of them")
     for name in agent.approve:
         if name not in (*agent.tools, *agent.skills):
             raise InvalidAgent("approve", f"{name!r} is not among its tools or skills", fix="add it there")
@@ -108,6 +114,14 @@ def read_agent(text: str, where: str = "agent") -> Agent:
             if root != "output":
                 raise InvalidAgent(field, f"there is no name {root!r}", fix="output is its answer")
     return agent
+
+
+def told_name(name: str) -> str:
+    """Return a tool's name as a model sees it; names that it makes up are repeated to it in this form.
+
+    OpenAI takes letters, digits, '_' and '-' only, 64 at most, and refuses every request with another name in it.
+    """
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
 
 
 class AgentLibrary(Folders[Agent]):

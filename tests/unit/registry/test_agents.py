@@ -77,3 +77,17 @@ def test_one_folder_in_two_spellings_has_it_once_and_goes_before_what_is_package
 def test_a_tool_that_is_listed_twice_is_named() -> None:
     with pytest.raises(InvalidAgent, match="tools: names 'look' more than once"):
         read_agent("name: a\ntools: [write, look, look]\n", "a.yaml")
+
+
+@pytest.mark.parametrize(
+    ("tools", "skills"),
+    [
+        (["drive.write", "drive_write"], []),
+        (["drive.write"], ["drive_write"]),
+        ([f"drive.{'x' * 60}1", f"drive.{'x' * 60}2"], []),
+    ],
+)
+def test_names_that_are_the_same_to_a_model_are_refused(tools: list[str], skills: list[str]) -> None:
+    one, other = (*tools, *skills)
+    with pytest.raises(InvalidAgent, match=rf"could not tell '{other}' from '{one}'"):
+        read_agent(f"name: a\ntools: {tools}\nskills: {skills}\n", "a.yaml")
