@@ -8,6 +8,7 @@ from perdure.errors import ExpectationFailed
 from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction
 from perdure.skills.steps import InputType
+from perdure.temporal.heartbeats import beats
 
 
 async def answer_of(
@@ -41,6 +42,8 @@ async def answer_of(
     for _ in range(ASKED):
         replied = await model.reply(instructions, said, answer_tools(fields))
         used += replied.usage.total
+        # An answer that leads to nothing is paid for as well.
+        beats().tokens += replied.usage.total
         if replied.declined:
             raise ExpectationFailed(f"{asking}: the model declines to answer")
         output, problem = read_answer(fields, replied)

@@ -12,6 +12,7 @@ from perdure.errors import ExpectationFailed
 from perdure.models.errors import ModelRefused
 from perdure.models.language import LanguageModels
 from perdure.names import Activity
+from perdure.temporal.heartbeats import beats
 
 
 class EvaluationActivities:
@@ -42,6 +43,6 @@ class EvaluationActivities:
                 return judgement_of(await answer_of(self._models, name, **how))
             except (ExpectationFailed, ModelRefused) as problem:
                 # All steps have ended: what they did is not to be lost because nobody can judge it.
-                return unjudged(str(problem))
+                return unjudged(str(problem), beats().tokens)
 
         return await self._evaluator.evaluate(call, judge)

@@ -109,6 +109,8 @@ class FailedAttempt(Passed):
     """Until when its call could act. None: it made none, or it returned, or work goes on in threads."""
     acted: bool = True
     """Whether it, or an attempt before it, may have done what must not happen twice; what does not say so may have."""
+    tokens: Annotated[int, Field(ge=0)] = 0
+    """Tokens that a model read and wrote for it in vain."""
 
 
 class Subject(Passed):

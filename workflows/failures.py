@@ -1,7 +1,7 @@
 """What a failed activity means to a workflow."""
 
 from datetime import timedelta
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from temporalio import workflow
 from temporalio.exceptions import (
@@ -127,6 +127,17 @@ def is_not_done(error: FailureError) -> bool:
     if isinstance(cause, TimeoutError):
         return cause.type is TimeoutType.SCHEDULE_TO_START
     return isinstance(cause, ApplicationError) and cause.type == NotDone.__name__
+
+
+def tokens_of(error: FailureError) -> int:
+    """Return how many tokens models used for what failed, as far as is known."""
+    cause, attempt = cause_of(error), last_attempt(error)
+    if isinstance(cause, ApplicationError) and cause.type == TaskFailed.__name__:
+        # The result of a task that failed; whose workflow it was is not known here.
+        result = next(iter(cause.details), None)
+        used = cast("dict[str, object]", result).get("tokens") if isinstance(result, dict) else None
+        return used if isinstance(used, int) else 0
+    return attempt.tokens if attempt is not None else 0
 
 
 def delay_of(error: FailureError) -> timedelta:

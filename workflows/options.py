@@ -85,9 +85,17 @@ def of_step(heartbeat: float) -> Options:
     return _options(30.0, timedelta(seconds=heartbeat), OUTAGE)
 
 
-def of_model(seconds: float, heartbeat: float) -> Options:
-    """Return the options of a language model's turn, which may take so many seconds."""
-    return _options(seconds + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
+def of_model(seconds: float, heartbeat: float, requests: int) -> Options:
+    """Return the options of an activity that asks a language model.
+
+    Cut off before its last request is answered, it would begin again with the first, and each of them is paid for.
+
+    Args:
+        seconds: How long each request may take.
+        heartbeat: Within how many seconds a worker that is gone is noticed.
+        requests: How many it makes at most, one after the other.
+    """
+    return _options(requests * seconds + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
 
 
 def of_preparation(*, begins: bool) -> Options:

@@ -21,7 +21,7 @@ from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
 from workflows import options
 from workflows.doubting import doubt
-from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of
+from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of, tokens_of
 from workflows.foreign import ForeignCalls
 from workflows.lessons import Lessons
 from workflows.listening import Listening
@@ -149,8 +149,9 @@ class PlanRunner:
             await self._lessons.met(action, error)
             self._running.update(action.branch, path="")
             problem, attempt = problem_of(error), last_attempt(error)
-            acted = may_have_acted(error, was_called=was_called)
-            self._running.state = self._plan.failed(self._running.state, action.branch, problem, attempt, acted=acted)
+            state, acted, tokens = self._running.state, may_have_acted(error, was_called=was_called), tokens_of(error)
+            state = self._plan.failed(state, action.branch, problem, attempt, acted=acted, tokens=tokens)
+            self._running.state = state
             self._lessons.failed(action.path)
             return
         match outcome:
@@ -219,8 +220,8 @@ class PlanRunner:
         how = options.of_step(prepared.heartbeat)
         if action.tool:
             how = options.of_tool(action.tool, prepared.heartbeat)
-        elif action.is_model:
-            how = options.of_model(prepared.model_timeout, prepared.heartbeat)
+        elif action.requests:
+            how = options.of_model(prepared.model_timeout, prepared.heartbeat, action.requests)
         try:
             outcome = await workflow.execute_activity(
                 action.activity, action.call, result_type=_OUTCOME, summary=action.told, **how

@@ -47,6 +47,7 @@ from perdure.temporal.errors import failure_of
 from workflows import options
 from workflows.compensating import compensate
 from workflows.conversing import Conversing
+from workflows.evaluating import evaluate
 from workflows.failures import done
 from workflows.keeper import Keeper
 from workflows.plan_runner import SUBMITS, PlanRunner
@@ -247,11 +248,7 @@ class ResumableAgent(Steerable, Conversing):
         self._running.enter(Phase.EVALUATING)
         evaluated = Evaluated(output=finish.output, evaluation=None)
         if finish.evaluation is not None:
-            prepared = self._running.state.prepared
-            how = options.of_step(prepared.heartbeat)
-            if finish.evaluation.judge is not None:
-                how = options.of_model(prepared.model_timeout, prepared.heartbeat)
-            evaluated = await done(Activity.EVALUATE_TASK, finish.evaluation, Evaluated, "output and expectation", how)
+            evaluated = await evaluate(self._running.state.prepared, finish.evaluation)
             self._running.state = self._running.state.changed(tokens=self._running.state.tokens + evaluated.tokens)
         evaluation = judged_by_people(evaluated.evaluation, self._running.steering.steered.feedback)
         return await self._end(Phase.COMPLETED, "", evaluated.changed(evaluation=evaluation))

@@ -60,7 +60,14 @@ class CompensationPlan:
         return _left(state, undoing, outcome.problem or "it was not permitted")
 
     def failed(
-        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+        self,
+        state: TaskState,
+        branch: str,
+        problem: str,
+        attempt: FailedAttempt | None,
+        *,
+        acted: bool = True,
+        tokens: int = 0,
     ) -> TaskState:
         """Return the state after an effect could not be undone."""
         *rest, undoing = state.compensations

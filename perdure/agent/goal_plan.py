@@ -102,6 +102,7 @@ class GoalPlan:
         """Return the state after a turn, a call or a summary."""
         conversation, parts = conversation_in(state), outcome.result.parts
         if branch != MAIN:
+            state = _using(state, outcome.tokens)
             if "problem" in parts:
                 return _returned(state, branch, Returned(problem=str(parts["problem"].inline)))
             skipped = outcome.result.status is StepStatus.SKIPPED
@@ -115,12 +116,19 @@ class GoalPlan:
         return positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
 
     def failed(
-        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+        self,
+        state: TaskState,
+        branch: str,
+        problem: str,
+        attempt: FailedAttempt | None,
+        *,
+        acted: bool = True,
+        tokens: int = 0,
     ) -> TaskState:
         """Return the state after a failure: a call's is reported to the model, a turn's fails the task."""
         if branch == MAIN:
             return state.changed(failure=f"turn {conversation_in(state).begun + 1}: {problem}")
-        lessons = state.branches[branch].lessons
+        state, lessons = _using(state, tokens), state.branches[branch].lessons
         returned, conversation = Returned(problem=problem, lessons=lessons), conversation_in(state)
         last = conversation.last
         if last is not None and acted and self._calls.acts(last.calls[place_of(branch)].tool):
@@ -182,7 +190,7 @@ class GoalPlan:
             about = {"summary": conversation.summary, "first": first, "turns": turns, "limit": SUMMARY_LIMIT}
             summing = CompressCall.model_validate(of | about)
             path = f"turn[{number}].summary"
-            how: dict[str, Any] = {"is_step": False, "is_model": True}
+            how: dict[str, Any] = {"is_step": False, "requests": 1}
             return Action(branch=MAIN, path=path, activity=Activity.COMPRESS, call=summing, **how)
         about = {"goal": Value(inline=goal), "date": self._prepared.date}
         about |= {
@@ -193,7 +201,7 @@ class GoalPlan:
         }
         reasoning = ReasonCall.model_validate(of | about)
         return Action(
-            branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True
+            branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, requests=1
         )
 
     def _sought(self, conversation: Conversation) -> str:
@@ -270,6 +278,12 @@ def conversation_in(state: TaskState) -> Conversation:
 def positioned(state: TaskState, conversation: Conversation) -> TaskState:
     """Return the state with a conversation."""
     return state.branch(MAIN, position=conversation).changed(tokens=conversation.tokens)
+
+
+def _using(state: TaskState, tokens: int) -> TaskState:
+    """Return the state once a skill that its model called has used some tokens."""
+    conversation = conversation_in(state)
+    return positioned(state, conversation.changed(inside=conversation.inside + tokens)) if tokens else state
 
 
 def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:

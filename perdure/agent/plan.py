@@ -56,8 +56,8 @@ class Action:
     """What the Temporal UI shows; empty: the path."""
     is_step: bool = True
     """Whether it counts against the task's limit of steps."""
-    is_model: bool = False
-    """Whether a language model answers it, which is slow; it does not count as a step."""
+    requests: int = 0
+    """How often a language model is asked for it at most, which is slow; 0: none answers it."""
     critical: bool = False
     """Whether what it remembers must be searchable before the branch goes on."""
     heeds_lessons: bool = False
@@ -147,11 +147,19 @@ class Plan(Protocol):
         ...
 
     def failed(
-        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+        self,
+        state: TaskState,
+        branch: str,
+        problem: str,
+        attempt: FailedAttempt | None,
+        *,
+        acted: bool = True,
+        tokens: int = 0,
     ) -> TaskState:
         """Return the state after a branch's action has failed for good; the branch is free again.
 
-        ``attempt`` was its last one, if known; ``acted`` says whether one of them may have had an effect.
+        ``attempt`` was its last one, if known; ``acted`` says whether one of them may have had an effect, and
+        ``tokens`` how many a model used for it.
         """
         ...
 

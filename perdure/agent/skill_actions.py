@@ -30,6 +30,7 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.nested import EnterCall, LeaveCall, known_end
+from perdure.agent.steps.prompting import ASKED
 from perdure.durations import is_duration, moment_of
 from perdure.events import TakenEvent
 from perdure.model import DEEPEST_VALUE, Instant, depth
@@ -103,7 +104,7 @@ class SkillActions:
                 how = _expecting(step, of, now, state.branches[branch].delivered)
             case PromptStep(critical=critical):
                 call = PromptCall.model_validate(of)
-                how = {"activity": Activity.PROMPT_STEP, "call": call, "is_model": True, "critical": critical}
+                how = {"activity": Activity.PROMPT_STEP, "call": call, "requests": ASKED, "critical": critical}
             case RecallStep() if task.memory.recalls:
                 how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
             case RememberStep(critical=critical) if task.memory.remembers:

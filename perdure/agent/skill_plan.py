@@ -95,10 +95,17 @@ class SkillPlan:
         return state.positioned(entering).changed(total=total)
 
     def failed(
-        self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None, *, acted: bool = True
+        self,
+        state: TaskState,
+        branch: str,
+        problem: str,
+        attempt: FailedAttempt | None,
+        *,
+        acted: bool = True,
+        tokens: int = 0,
     ) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
-        cursors = self._cursors(state)
+        cursors, state = self._cursors(state), state.changed(tokens=state.tokens + tokens)
         failed = self._here(cursors, branch)
         if self._route.is_given_up(cursors, branch):
             return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))

@@ -113,6 +113,8 @@ class Conversation(Passed):
     """Tokens that the model has read."""
     written: int = 0
     """Tokens that it has written."""
+    inside: int = Field(default=0, exclude_if=is_empty)
+    """Tokens that the skills used which it called."""
     mistakes: int = 0
     """Turns in a row that could not be used."""
     repeated: int = 0
@@ -124,8 +126,8 @@ class Conversation(Passed):
 
     @property
     def tokens(self) -> int:
-        """Tokens that the model has used."""
-        return self.read + self.written
+        """Tokens that the model has used, and those of the skills that it called."""
+        return self.read + self.written + self.inside
 
     @property
     def last(self) -> ModelTurn | None:

@@ -46,8 +46,14 @@ def pause(*, refused: bool = False) -> timedelta:
 def details(text: str = "", cause: str = "") -> tuple[str, str]:
     """Return the details of a failure: what a person may read besides its message, and what is known of the attempt."""
     said, began = beats(), activity.info().started_time
-    known = {"arguments": said.arguments, "cause": cause[:200], "deadline": said.deadline, "acted": said.acted}
-    attempt = FailedAttempt.model_validate({"began": began, **known})
+    attempt = FailedAttempt(
+        began=began,
+        arguments=said.arguments,
+        cause=cause[:200],
+        deadline=said.deadline,
+        acted=said.acted,
+        tokens=said.tokens,
+    )
     return text, attempt.model_dump_json()
 
 

@@ -25,6 +25,8 @@ class Beats:
     """Of its call, for its failure."""
     deadline: datetime.datetime | None = None
     """Until when its call can act, for its failure."""
+    tokens: int = 0
+    """Tokens that a model read and wrote for it, for its failure."""
 
     def tell(self) -> None:
         """Send a heartbeat."""

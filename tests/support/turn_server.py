@@ -74,6 +74,8 @@ class TurnServer:
         """Whether it gives a turn in pieces where it is asked to."""
         self._lock = threading.Lock()
         self.asked: list[Asked] = []
+        self.tokens = 0
+        """Tokens of all turns that it gave."""
         server.expect_request("/v1/responses").respond_with_handler(self._response)
         server.expect_request("/v1/chat/completions").respond_with_handler(self._completion)
         self.url = server.url_for("/v1")
@@ -104,6 +106,7 @@ class TurnServer:
         found = self._answer(asked)
         if isinstance(found, Fails):
             return _failed(found)
+        self.tokens += len(request.data) // 4 + 10
         output: list[dict[str, Any]] = []
         if found.text or found.declines:
             content: dict[str, Any] = (
@@ -167,6 +170,7 @@ class TurnServer:
         found = self._answer(asked)
         if isinstance(found, Fails):
             return _failed(found)
+        self.tokens += len(request.data) // 4 + 10
         calls = [
             {
                 "id": f"call_{len(outputs)}_{number}",

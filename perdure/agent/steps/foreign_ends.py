@@ -33,11 +33,12 @@ async def concluded(
     Raises:
         ExpectationFailed: It is not what the step expects.
     """
-    step = call.step
+    step, tokens = call.step, 0
     if isinstance(step, TaskStep) and output is not None:
-        output = taken_back(TaskResult, output).output
+        result = taken_back(TaskResult, output)
+        output, tokens = result.output, result.tokens
     known = {**names, "output": output}
     if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
         raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
     ended, parts = remembering(call, step, known), await evaluator.keep(call, {"output": output})
-    return ended.changed(result=ended.result.changed(parts=parts), warnings=warnings)
+    return ended.changed(result=ended.result.changed(parts=parts), warnings=warnings, tokens=tokens)

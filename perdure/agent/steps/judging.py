@@ -47,6 +47,11 @@ def judgement_of(answered: Answered) -> Judged:
     return Judged(Judgement(by="model", passed=fields.get("passed") is True, reason=reason), answered.tokens)
 
 
-def unjudged(problem: str) -> Judged:
-    """Return the judgement where the model gives none: an output that nobody has judged has not passed."""
-    return Judged(Judgement(by="model", passed=False, reason=f"not judged: {problem}"[:LONGEST_REASON]), 0)
+def unjudged(problem: str, tokens: int = 0) -> Judged:
+    """Return the judgement where the model gives none: an output that nobody has judged has not passed.
+
+    Args:
+        problem: Why it gives none.
+        tokens: What it has used all the same.
+    """
+    return Judged(Judgement(by="model", passed=False, reason=f"not judged: {problem}"[:LONGEST_REASON]), tokens)

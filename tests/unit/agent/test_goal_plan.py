@@ -463,3 +463,19 @@ def test_messages_wait_until_a_turn_and_its_calls_have_ended() -> None:
     conversation = conversation_of(heard)
     assert conversation is not None
     assert [one.id for one in conversation.turns[-1].heard] == ["one"]
+
+
+def test_tokens_of_called_skills_count_against_the_agents_and_through_a_rollover() -> None:
+    plan, state = plan_of(tokens=1_000)
+    state = reasoned(plan, state, wanted("look"), wanted("send"))
+    look, send = actions(plan, state)
+    state = started(state, look, send)
+    outcome = Ended(result=Result(status=StepStatus.DONE), tokens=400)
+    state = plan.ended(state.branch(look.branch, path=""), look.branch, outcome)
+    assert state.tokens == 510
+    state = plan.failed(state.branch(send.branch, path=""), send.branch, "PRD400 no", None, tokens=490)
+    state = TaskState.model_validate_json(state.model_dump_json())
+    assert state.tokens == 1_000
+    move = plan.next(state, NOW)
+    assert isinstance(move, Finish)
+    assert "1,000 tokens" in move.problem

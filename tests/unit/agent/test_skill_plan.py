@@ -25,6 +25,7 @@ from perdure.agent.steps.calls import (
     WaitCall,
     Waits,
 )
+from perdure.agent.steps.prompting import ASKED
 from perdure.bindings import TaskBinding
 from perdure.durations import Wait
 from perdure.events import TakenEvent
@@ -419,7 +420,7 @@ def test_a_prompt_is_answered_by_a_model_and_its_tokens_are_counted() -> None:
     move = plan.next(state, NOW)
     assert isinstance(move, Act)
     [action] = move.actions
-    assert (action.activity, action.is_model, action.is_step) == (Activity.PROMPT_STEP, True, True)
+    assert (action.activity, action.requests, action.is_step) == (Activity.PROMPT_STEP, ASKED, True)
     assert isinstance(action.call, PromptCall)
     state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE), tokens=40))
     state = plan.failed(state, MAIN, "PRD111 no", None)

@@ -3,10 +3,12 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
 
 from perdure import Progress
 from perdure.registry.prompts import read_prompt
@@ -111,8 +113,9 @@ steps:
     async with prompted(script) as (one, server):
         with pytest.raises(WorkflowFailureError) as caught:
             await one.run(skill)
-        told = str(caught.value.cause)
+        told, result = str(caught.value.cause), cast("ApplicationError", caught.value.cause).details[0]
         assert "step must: PRD111" in told
+        assert result["tokens"] == server.tokens
         assert "is not what is expected" in told
         assert [asked.first for asked in server.asked] == ["Say something."] * 3 + ["And now?", "no?"]
 

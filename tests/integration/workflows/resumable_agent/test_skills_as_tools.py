@@ -229,3 +229,23 @@ async def test_a_call_that_was_never_made_is_not_taken_for_one_that_may_have_act
     assert again.startswith("It failed: PRD110")
     assert "no skill 'writes'" in missing
     assert "may have happened" not in large + missing
+
+
+async def test_tokens_of_a_called_skill_are_its_callers_whether_it_ends_well_or_not(
+    agents: Agents, tmp_path: Path
+) -> None:
+    agent = skilled(
+        tmp_path, "asks", "inputs: {yes: string}\nsteps: [{id: a, prompt: P, expect: \"${inputs.yes != ''}\"}]"
+    )
+
+    def script(asked: Asked) -> Says:
+        if asked.first == "P":
+            return Says("Something")
+        if asked.turns < 2:
+            return Says(calls=(Call("asks", {"yes": "yes" if asked.turns else ""}),))
+        return Says(" | ".join(asked.outputs))
+
+    async with agents(script, agent, settings={"model": "openai:test"}) as (one, server):
+        result = await (await one.start(goal("Ask"))).result()
+    assert "PRD111" in str(result.output)
+    assert (result.tokens, len(server.asked)) == (server.tokens, 5)
