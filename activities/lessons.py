@@ -109,13 +109,16 @@ class LessonActivities:
 
     async def _withdrawn(self, request: LessonRequest) -> LessonSet:
         common = self.key.tenant_of_installation
+        fix = "perdure lessons list shows the ids"
         operation = f"withdrawal:{activity.info().workflow_run_id}"
         removal = MemoryUpdate(id=request.id, update=Removal(), by=request.by)
+        found = (await self.longterm.get(common, [request.id])).get(request.id)
+        if isinstance(found, Memory) and LESSON not in found.tags:
+            raise InvalidInput("id", f"{request.id!r} is a memory of everybody, and no lesson", fix=fix)
         try:
             await self.updater.update(common, removal, operation=operation, at=datetime.now(UTC))
         except InvalidInput as problem:
             # Its fix names the ids of a user's memories, and the lessons of the installation are nobody's.
-            fix = "perdure lessons list shows the ids"
             raise InvalidInput(problem.field, f"no lesson {request.id!r} counts for everybody", fix=fix) from problem
         return LessonSet(tenant=common)
 

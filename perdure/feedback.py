@@ -47,20 +47,30 @@ def ordered(said: Iterable[LateFeedback]) -> list[LateFeedback]:
     return sorted(said, key=lambda one: (one.given.at, one.id))
 
 
+def standing(said: Iterable[GivenFeedback]) -> list[GivenFeedback]:
+    """Return what still stands of what was said, oldest first: the last word on the task, and on each step since then.
+
+    Args:
+        said: Oldest first.
+    """
+    found: dict[str, GivenFeedback] = {}
+    for one in said:
+        if one.step:
+            # At the end, as the last word.
+            found.pop(one.step, None)
+        else:
+            found.clear()
+        found[one.step] = one
+    return list(found.values())
+
+
 def verdict(said: Iterable[LateFeedback]) -> bool | None:
     """Return whether people say that a task succeeded; None: what they say leaves that as it was at its end.
 
     The last word on the whole task decides, unless a step was said to have failed after it. That a step passed takes
     back that it failed, and says nothing of the others.
     """
-    whole: bool | None = None
-    failed: set[str] = set()
-    for one in ordered(said):
-        if not one.given.step:
-            whole = one.given.passed
-            failed.clear()
-        elif one.given.passed:
-            failed.discard(one.given.step)
-        else:
-            failed.add(one.given.step)
-    return False if failed else whole
+    last = standing(one.given for one in ordered(said))
+    if any(one.step and not one.passed for one in last):
+        return False
+    return next((one.passed for one in last if not one.step), None)

@@ -10,6 +10,7 @@ from perdure.agent.chat import Chat
 from perdure.agent.display import details
 from perdure.agent.events import Events, awaited_by, require_awaited
 from perdure.agent.goal_plan import conversation_of
+from perdure.agent.judged_steps import require_step
 from perdure.agent.plan import Plan
 from perdure.agent.questions import Questions
 from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
@@ -19,7 +20,7 @@ from perdure.errors import InvalidTask
 from perdure.events import Event, EventBox
 from perdure.explanations import TaskMemory
 from perdure.model import Instant
-from perdure.steering import Redirection, Steered, TaskMessage
+from perdure.steering import Redirection, Steered, TaskFeedback, TaskMessage
 from perdure.tasks import Phase, Progress
 from perdure.temporal.attributes import PHASE
 from workflows.branches import Branches
@@ -143,6 +144,24 @@ class RunningTask:
             raise InvalidTask("task", "is a conversation: it takes no messages of this kind", fix="use perdure chat")
         said = conversation_of(self._state) if self._state else None
         self.steering.check_message(request, len(said.constraints) if said else 0)
+
+    def check_feedback(self, request: TaskFeedback) -> None:
+        """Refuse feedback that the task does not take, and what is said of a step that it does not have.
+
+        Raises:
+            InvalidTask: With what to do.
+        """
+        self.steering.check_feedback(request)
+        self.require_step(request)
+
+    def require_step(self, request: TaskFeedback) -> None:
+        """Refuse what is said of a step that the task does not have, once that is known.
+
+        Raises:
+            InvalidTask: With the nearest one.
+        """
+        if self._state is not None:
+            require_step(self._state, request.step)
 
     def hear(self, plan: Plan) -> None:
         """Let a plan take up what somebody told the task, if it can at the moment."""

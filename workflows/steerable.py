@@ -64,12 +64,20 @@ class Steerable:
     @workflow.update(name=FEEDBACK)
     async def feedback(self, request: TaskFeedback) -> Progress:
         """Let a person's word on a step, or on the task, count in its evaluation."""
-        self._running.steering.judge(identified(request), workflow.now())
+        running = self._running
+        if not running.is_prepared:
+            # Only now it is known which steps it has.
+            await workflow.wait_condition(lambda: running.is_prepared or running.branches.ending)
+            try:
+                running.require_step(request)
+            except InvalidTask as error:
+                raise failure_of(error) from None
+        running.steering.judge(identified(request), workflow.now())
         return self._shown()
 
     @feedback.validator
     def _refuse_feedback(self, request: TaskFeedback) -> None:
-        _check(self._running.steering.check_feedback, request)
+        _check(self._running.check_feedback, request)
 
     def _shown(self) -> Progress:
         self._running.show()

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
+from perdure.feedback import standing
 from perdure.model import Instant, json_size
 from perdure.steering import (
     MOST_CONSTRAINTS,
@@ -213,8 +214,11 @@ class Steering:
 
 
 def judged_by_people(evaluation: Evaluation | None, feedback: Iterable[GivenFeedback]) -> Evaluation | None:
-    """Return an evaluation with what people said while the task ran; None: nobody and nothing judges the task."""
-    said = tuple(Judgement(by="person", passed=one.passed, reason=one.told) for one in feedback)
+    """Return an evaluation with what people said while the task ran; None: nobody and nothing judges the task.
+
+    A later word takes back an earlier one.
+    """
+    said = tuple(Judgement(by="person", passed=one.passed, reason=one.told) for one in standing(feedback))
     judgements = (*(evaluation.judgements if evaluation else ()), *said)
     return Evaluation(judgements=judgements) if judgements else None
 

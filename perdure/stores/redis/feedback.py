@@ -50,12 +50,12 @@ class RedisFeedback:
             epoch: The tenant's epoch before it was said; None: not known.
 
         Raises:
-            InvalidTask: The task has been judged too often.
+            InvalidTask: This end of the task has been judged too often.
             TenantErased: The user was erased since.
         """
         _, kept = keys.task(tenant, task_id)
         added = await self._add(
-            [keys.judged(tenant, task_id), kept, keys.index(tenant), keys.epoch(tenant)],
+            [keys.judged(tenant, task_id, said.run), kept, keys.index(tenant), keys.epoch(tenant)],
             self._ttl,
             said.id,
             said.model_dump_json(),
@@ -67,6 +67,5 @@ class RedisFeedback:
 
     async def of(self, tenant: str, task_id: str, run: str) -> list[LateFeedback]:
         """Return what was said of one run of a task since it ended, oldest first."""
-        found: list[str] = await ask(self._redis, "HVALS", keys.judged(tenant, task_id))
-        every = (read_back(LateFeedback, line) for line in found)
-        return ordered(one for one in every if one.run == run)
+        found: list[str] = await ask(self._redis, "HVALS", keys.judged(tenant, task_id, run))
+        return ordered(read_back(LateFeedback, line) for line in found)

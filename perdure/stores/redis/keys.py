@@ -160,9 +160,9 @@ def credited(tenant: str, task_id: str) -> str:
     return _of(tenant, f"task:{task_name(task_id)}:credited")
 
 
-def judged(tenant: str, task_id: str) -> str:
-    """Return the key of what people said of a task after it had ended: a hash by the ids of what they said."""
-    return _of(tenant, f"task:{task_name(task_id)}:judged")
+def judged(tenant: str, task_id: str, run: str) -> str:
+    """Return the key of what people said of a task's run after it had ended: a hash by the ids of what they said."""
+    return _of(tenant, f"task:{task_name(task_id)}:judged:{run}")
 
 
 def tokens(tenant: str, task_id: str, message: str) -> str:

@@ -197,7 +197,7 @@ def test_feedback_is_a_persons_counts_once_and_becomes_part_of_the_evaluation() 
     with pytest.raises(InvalidTask, match="by: is of the kind 'system', and only people judge a task"):
         steering.check_feedback(program)
     first = TaskFeedback(passed=False, step="a[1].b", text="Another one.", id="one", by=ADA)
-    for request in (first, first, TaskFeedback(passed=True, by=ADA)):
+    for request in (TaskFeedback(passed=True, by=ADA), first, first):
         steering.check_feedback(request)
         steering.judge(request, NOW)
     steering = rolled(steering)
@@ -206,12 +206,32 @@ def test_feedback_is_a_persons_counts_once_and_becomes_part_of_the_evaluation() 
     assert evaluation is not None
     assert [(one.by, one.passed, one.reason) for one in evaluation.judgements] == [
         ("expect", True, "it is"),
-        ("person", False, "step a[1].b: Another one. (person ada, 2026-01-02 00:00:00 UTC)"),
         ("person", True, "the task (person ada, 2026-01-02 00:00:00 UTC)"),
+        ("person", False, "step a[1].b: Another one. (person ada, 2026-01-02 00:00:00 UTC)"),
     ]
     assert not evaluation.passed
-    assert [one.what for one in steering.steered.interventions] == ["step a[1].b: not passed", "passed"]
+    assert [one.what for one in steering.steered.interventions] == ["passed", "step a[1].b: not passed"]
     assert judged_by_people(None, ()) is None
+
+
+def test_the_last_word_of_people_counts_in_the_evaluation() -> None:
+    steering = Steering(Steered())
+    words = [("", False), ("a", True), ("a", False), ("b", False), ("a", True), ("", False), ("b", True), ("", True)]
+    passed: list[bool] = []
+    for step, word in words:
+        steering.judge(TaskFeedback(passed=word, step=step, by=ADA), NOW)
+        evaluation = judged_by_people(None, steering.steered.feedback)
+        assert evaluation is not None
+        passed.append(evaluation.passed)
+    assert passed == [False] * 7 + [True]
+    steering.judge(TaskFeedback(passed=False, step="a", by=ADA), NOW)
+    steering.judge(TaskFeedback(passed=True, step="a", by=ADA), NOW)
+    evaluation = judged_by_people(None, steering.steered.feedback)
+    assert evaluation is not None
+    assert [(one.passed, one.reason.partition(" (")[0]) for one in evaluation.judgements] == [
+        (True, "the task"),
+        (True, "step a"),
+    ]
 
 
 def test_feedback_is_bounded() -> None:

@@ -1,7 +1,7 @@
 """What a person says of a task that has ended counts instead of how it ended, once, and the last word wins."""
 
 from collections.abc import AsyncGenerator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -14,9 +14,10 @@ from perdure.agent.steps.task_calls import CreditCall, KeepCall, SkillTrial
 from perdure.bindings import TaskBinding
 from perdure.entries import Memory
 from perdure.errors import InvalidInput, InvalidTask
-from perdure.feedback import LateVerdict
+from perdure.feedback import LateFeedback, LateVerdict
 from perdure.memory.writing.checking import read_batch
 from perdure.names import BINDING
+from perdure.steering import GivenFeedback
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.trials import Trials
@@ -190,6 +191,9 @@ async def test_feedback_is_refused_with_the_reason(agents: Bench, gateway: Gatew
         await one.feedback(True)
         with pytest.raises(InvalidTask, match="has been judged 1 times"):
             await one.feedback(True)
+        # Its next end was judged by nobody yet.
+        word = LateFeedback(id="w", run="the next", given=GivenFeedback(passed=True, by=KIM, at=NOW))
+        await RedisFeedback(agents.services.redis, timedelta(hours=1)).add(one.tenant, "t", word)
 
 
 async def test_an_open_task_takes_feedback_itself(agents: Bench, gateway: Gateway) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,10 +14,11 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer
-from perdure.entries import Memory
+from perdure.entries import Memory, State
 from perdure.errors import InvalidInput
 from perdure.jobs import Receipt
 from perdure.lessons import LessonRequest
+from perdure.memory.writing.checking import read_batch
 from perdure.tasks import MemoryMode
 from tests.conftest import Servers
 from tests.support.goals import AGENT, agents_on, goal
@@ -183,6 +185,20 @@ async def test_a_promoted_lesson_is_recalled_for_every_user_until_it_is_withdraw
         await gateway.set_lesson(LessonRequest(id=common.id), by=KIM)
         question, _ = await retried(agents, servers, uuid4().hex)
         assert text not in question
+
+
+async def test_nothing_but_a_lesson_is_withdrawn(agents: Bench, servers: Servers) -> None:
+    common = agents.services.tenant_key.tenant_of_installation
+    said: JsonValue = {"kind": "memory", "content": "The office is closed in August.", "occurrence": uuid4().hex}
+    batch = read_batch(tenant=common, key=uuid4().hex, items=[{**said, "occurred_at": "2026-01-01T00:00:00Z"}])
+    plan = await agents.services.writer.plan(batch, at=datetime.now(UTC))
+    await agents.services.writer.apply(batch, plan, operation=uuid4().hex)
+    identifier = plan.items[0].target
+    async with Gateway(agents.settings, servers) as gateway:
+        with pytest.raises(InvalidInput, match="and no lesson"):
+            await gateway.set_lesson(LessonRequest(id=identifier), by=KIM)
+    [kept] = (await agents.services.longterm.get(common, [identifier])).values()
+    assert kept.state is State.CURRENT
 
 
 class Tries:

@@ -203,6 +203,9 @@ async def test_what_a_person_says_of_a_step_counts_in_the_evaluation(agents: Ben
     with pytest.raises(WorkflowUpdateFailedError) as caught:
         await handle.execute_update("feedback", program)
     assert "only people judge a task" in str(caught.value.cause)
+    with pytest.raises(WorkflowUpdateFailedError) as caught:
+        await handle.execute_update("feedback", TaskFeedback(passed=False, step="b", by=ADA))
+    assert "the task has no step 'b'" in str(caught.value.cause)
     said = TaskFeedback(passed=False, step="a", text="It should be two.", by=ADA)
     await handle.execute_update("feedback", said)
     await steer(handle, "resume")
