@@ -1,5 +1,6 @@
 """The cost of an agent's turn, next to a bare workflow that asks the same model and calls the same tool."""
 
+import functools
 import tempfile
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +31,11 @@ model: openai:test
 tools: [echo]
 """
 
-_models: dict[str, OpenAILanguageModel] = {}
+
+@functools.cache
+def _model(url: str) -> OpenAILanguageModel:
+    """Return a model, made once for a server as a worker does: its client takes longer than a turn."""
+    return OpenAILanguageModel("test", api_key="none", base_url=url)
 
 
 def count(asked: Asked) -> Says:
@@ -42,13 +47,12 @@ def count(asked: Asked) -> Says:
 @activity.defn
 async def bare_turn(url: str, number: int) -> int:
     """Ask the model what to call, as a hand-written agent does, with what the last five calls gave."""
-    model = _models.setdefault(url, OpenAILanguageModel("test", api_key="none", base_url=url))
     said: list[Message] = [Instruction(text="Count.")]
     for before in range(max(1, number - 4), number + 1):
         said.append(Reply(calls=(ToolUse(id=f"c{before}", tool="echo", arguments=f'{{"value": {before}}}'),)))
         said.append(ToolOutput(id=f"c{before}", text=str(before)))
     tools = [ToolSpec(name="echo", description="Return the value.", parameters={"type": "object", "properties": {}})]
-    replied = await model.reply("Count.", said, tools)
+    replied = await _model(url).reply("Count.", said, tools)
     return number + len(replied.reply.calls)
 
 
