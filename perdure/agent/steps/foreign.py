@@ -20,9 +20,10 @@ from perdure.agent.steps.gate import Unknown, Verdict
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.values import Values, require_fitting
-from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge
+from perdure.errors import ClaimLost, InvalidInput, InvalidTask, NotDone, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest
+from perdure.names import Workflow
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
 from perdure.skills.foreign import ActivityStep, ForeignStep, TaskStep, WorkflowStep
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
@@ -106,6 +107,8 @@ class ForeignSteps(StepEvaluator):
     ) -> Calls | Ended | Asks:
         step = call.step
         args = [evaluate(value, names, f"{call.path}.args[{place}]") for place, value in enumerate(step.args)]
+        if isinstance(step, WorkflowStep) and step.called == Workflow.RESUMABLE_AGENT:
+            args = _of_user(args, call.acting.user, f"{call.path}.args[0].user_id")
         require_fitting(args, f"{call.path}.args", CALL_LIMIT, "a call")
         arguments = _arguments(step, args)
         effect = _effect(call, content_digest([step.kind, step.called, arguments]))
@@ -254,6 +257,23 @@ class ForeignSteps(StepEvaluator):
         about = about.changed(attempted_at=call.began)
         text = f"{call.problem}\n{unknown_effect(call.step.called, unknown)}"
         return question_of(call, text, about, choice_of(EffectFate), so_far)
+
+
+def _of_user(args: list[JsonValue], user: str, field: str) -> list[JsonValue]:
+    """Return the arguments of a task, which is that of the user whose task calls it: nobody acts as somebody else.
+
+    Raises:
+        InvalidTask: It names another user.
+    """
+    match args:
+        case [{"user_id": given}, *_] if given != user:
+            raise InvalidTask(
+                field, "is another user than that of this task", fix="leave it out: it is the same user's"
+            )
+        case [dict() as task, *more]:
+            return [{**task, "user_id": user}, *more]
+        case _:
+            return args
 
 
 def _arguments(step: ForeignStep, args: list[JsonValue]) -> dict[str, JsonValue]:

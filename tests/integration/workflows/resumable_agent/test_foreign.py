@@ -354,3 +354,19 @@ async def test_no_tool_and_nothing_of_perdure_itself_is_called_past_the_policies
     result = await failed(await agents.start(agents.task(agents.skill(text))))
     assert problem in result.problem
     assert result.unknown == ()
+
+
+async def test_another_agents_task_is_the_same_users(agents: Bench) -> None:
+    inner = agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]\noutput: '${steps.a.output}'")
+    text = f"""
+inputs: {{task: object}}
+steps: [{{id: a, workflow: ResumableAgent, queue: {agents.queue}, args: ["${{inputs.task}}"]}}]
+output: '${{steps.a.output.output}}'
+"""
+    skill, asked = agents.skill(text), {"task_id": uuid4().hex, "skill": inner}
+    other = agents.task(skill, inputs={"task": {**asked, "user_id": "somebody else"}})
+    problem = (await failed(await agents.start(other))).problem
+    assert "a.args[0].user_id: is another user than that of this task" in problem
+    for given in (asked, {**asked, "user_id": other.user_id}):
+        task = other.changed(task_id=uuid4().hex, inputs={"task": {**given, "task_id": uuid4().hex}})
+        assert (await (await agents.start(task)).result()).output == 1
