@@ -20,6 +20,7 @@ from perdure.agent.taking_over import (
     TakenOver,
     after,
     before,
+    gone_on,
     place_of,
     require_own,
     taken_over,
@@ -103,7 +104,11 @@ class TaskBeginnings:
         skill, place, binding, reference = found.skill, found.place, found.binding, found.reference
         kept = await self._kept(asker, source.task_id, found.left)
         tools = [one.name for one in plan.tools]
-        kept = kept.changed(compensations=undoing(kept.compensations, before(skill, place), after(skill, place), tools))
+        again = after(skill, place)
+        kept = kept.changed(
+            compensations=undoing(kept.compensations, before(skill, place), again, tools),
+            failures=gone_on(kept.failures, again, found.differs),
+        )
         stored = await self._value(asker, kept.model_dump(mode="json"), 0)
         beginning = Beginning(
             step=request.step,

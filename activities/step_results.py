@@ -59,14 +59,21 @@ class StepResults:
         wanted, found, asked = before(skill, place), LeftBySteps(), False
         begins = reference.begins
         stored = await self.stored(tenant, source.task_id, begins) if begins else LeftBySteps()
-        for run in reversed(source.runs if wanted else ()):
+        # Behind nothing, only what the last run failed at counts, and a task can begin without that.
+        for run in reversed(source.runs if wanted else source.runs[-1:]):
             if not reference.is_same(await binding_of(run)):
                 continue
             missing = tuple(step for step in wanted if step not in found.results)
             if asked and not missing:
                 break
-            left = await self._left_in(run, missing)
+            try:
+                left = await self._left_in(run, missing)
+            except InvalidTask:
+                if wanted:
+                    raise
+                break
             if left is not None:
+                left = left if wanted else LeftBySteps(failures=left.failures)
                 found, asked = _together(found, left), True
         found = _together(found, stored)
         missing = [step for step in wanted if step not in found.results]
@@ -147,9 +154,11 @@ def _together(newer: LeftBySteps, older: LeftBySteps) -> LeftBySteps:
     A newer run may have ended before it came to an effect of an older one, whose result counts then.
     """
     known = {one.path for one in newer.compensations}
+    met = {one.path for one in newer.failures}
     return newer.changed(
         results={**older.results, **newer.results},
         kinds={**older.kinds, **newer.kinds},
         compensations=(*newer.compensations, *(one for one in older.compensations if one.path not in known)),
+        failures=(*newer.failures, *(one for one in older.failures if one.path not in met)),
         copied=tuple(dict.fromkeys((*older.copied, *newer.copied))),
     )

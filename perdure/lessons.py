@@ -33,6 +33,10 @@ IMPORTANCE = 0.7
 """How much a lesson matters, a choice: forgotten later than what merely happened."""
 
 
+GONE_ON = "gone on"
+"""The ``answer`` of a failure after which a person had the task go on at a step."""
+
+
 class MetFailure(Passed):
     """A failure that a task has met and that is neither resolved nor the end of it yet."""
 
@@ -148,6 +152,7 @@ def by_person(failure: MetFailure) -> str:
     did = {
         "retry": "A person had it tried again, and it succeeded",
         "skip": "A person had the step skipped",
+        GONE_ON: "A person had the task go on from there, and it succeeded",
     }.get(failure.answer, "A person stopped the task")
     return f"{did}: {failure.note}" if failure.note else f"{did}."
 

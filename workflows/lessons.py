@@ -83,6 +83,8 @@ class Lessons:
             self._keep(*(one for one in running.state.failures if one.path != path))
         elif (failure := self._of(path)) is not None and running.state.failure:
             self._learn(failure, "It ended the task: nothing resolved it.")
+            # A person may have the task go on, and that may resolve it.
+            self._keep(*running.state.failures, failure)
 
     def answered(self, path: str, answer: TakenAnswer) -> None:
         """Note what a person decided about a failure; unless the step is tried again, that is what it teaches."""
@@ -96,7 +98,7 @@ class Lessons:
 
     def ended(self, action: Action, outcome: Ended) -> None:
         """Write the lessons of the failures that a call has resolved by ending well."""
-        if not self._running.state.failures or outcome.result.status is not StepStatus.DONE:
+        if not (self._is_wanted and self._running.state.failures) or outcome.result.status is not StepStatus.DONE:
             return
         if (failure := self._of(action.path)) is not None:
             self._learn(failure, by_person(failure) if failure.answer else "It succeeded when it was tried again.")

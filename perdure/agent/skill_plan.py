@@ -59,6 +59,7 @@ class SkillPlan:
         cursor = begun(self._skill, self._prepared.reads, taken.place, taken.results)
         # The history need not carry it along a second time.
         state = state.changed(prepared=self._prepared.changed(position=None), compensations=taken.compensations)
+        state = state.changed(failures=taken.failures)
         return state.branch(MAIN, position=cursor).changed(total=leaves(self._skill.steps[taken.place :]))
 
     def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:

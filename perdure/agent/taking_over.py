@@ -11,6 +11,7 @@ from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Compensation, Path, Result
 from perdure.documents import nearest
 from perdure.errors import InvalidTask
+from perdure.lessons import GONE_ON, MetFailure, quoted
 from perdure.model import Passed, Stored, json_size
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, LetStep, Parallel, Step
@@ -32,6 +33,8 @@ class LeftBySteps(Stored):
     """What kind of step each is."""
     compensations: tuple[Compensation, ...] = ()
     """What would undo the effects of the task's steps, in the order in which they happened."""
+    failures: tuple[MetFailure, ...] = ()
+    """What failed and was not resolved; what resolves it is a lesson."""
     copied: tuple[str, ...] = ()
     """The steps that another task has run: this one has no claims for them."""
 
@@ -51,6 +54,8 @@ class TakenOver(Passed):
     results: dict[str, Result] = Field(default_factory=dict[str, Result])
     """Those of the steps before, as far as later ones read them."""
     compensations: tuple[Compensation, ...] = ()
+    failures: tuple[MetFailure, ...] = ()
+    """Those of the steps that run again."""
 
 
 def left_by(state: TaskState, asked: Iterable[str]) -> LeftBySteps:
@@ -76,7 +81,10 @@ def left_by(state: TaskState, asked: Iterable[str]) -> LeftBySteps:
                 break
             found[step] = past[step]
     return LeftBySteps(
-        results=found, kinds={step: kinds[step] for step in found if step in kinds}, compensations=state.compensations
+        results=found,
+        kinds={step: kinds[step] for step in found if step in kinds},
+        compensations=state.compensations,
+        failures=state.failures,
     )
 
 
@@ -168,7 +176,7 @@ def undoing(
     places, run, known = {step: place for place, step in enumerate(steps)}, {*again}, {*tools}
     found, place = list[tuple[int, Compensation]](), -1
     for one in left:
-        step = one.path.partition(".")[0].partition("[")[0]
+        step = _outermost(one.path)
         place = places.get(step, place)
         if step not in run:
             problem = "" if one.tool in known else f"the skill calls no {one.tool!r} any more"
@@ -176,15 +184,32 @@ def undoing(
     return tuple(one for _, one in sorted(found, key=itemgetter(0)))
 
 
+def gone_on(failures: Iterable[MetFailure], again: Iterable[str], differs: Sequence[str]) -> tuple[MetFailure, ...]:
+    """Return the failures of steps that run again because a person had the task go on.
+
+    Args:
+        failures: Those that the task has met.
+        again: The ids of the steps that run again.
+        differs: What the person confirmed to differ.
+    """
+    run, note = {*again}, quoted("; ".join(differs))
+    return tuple(one.changed(answer=GONE_ON, note=note) for one in failures if _outermost(one.path) in run)
+
+
 def taken_over(skill: Skill, reads: Mapping[str, Sequence[Path]], place: int, left: LeftBySteps) -> TakenOver:
     """Return the position at which a task begins, with no more than its steps read."""
     results = begun(skill, reads, place, left.results).results
-    return TakenOver(place=place, results=results, compensations=left.compensations)
+    return TakenOver(place=place, results=results, compensations=left.compensations, failures=left.failures)
 
 
 def begun(skill: Skill, reads: Mapping[str, Sequence[Path]], place: int, results: Mapping[str, Result]) -> Cursor:
     """Return the cursor of a task that begins at a place."""
     return keeping(Cursor(step=place), Readers(skill, reads), place - 1, results)
+
+
+def _outermost(path: str) -> str:
+    """Return the id of the skill's own step within which a path lies."""
+    return path.partition(".")[0].partition("[")[0]
 
 
 def _first(skill: Skill) -> str:

@@ -14,6 +14,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer
+from perdure.beginnings import ANY, BeginRequest
 from perdure.entries import Memory, State
 from perdure.errors import InvalidInput
 from perdure.jobs import Receipt
@@ -140,6 +141,24 @@ async def test_a_failure_that_ends_a_task_is_one_lesson_however_often_the_task_r
     assert lesson.seen == 1
     await learned(agents, await agents.start(task.changed(task_id="u")))
     assert [one.seen for one in await lessons_of(agents, user)] == [2]
+
+
+async def test_what_resolved_a_failure_from_which_a_person_had_the_task_go_on_is_a_lesson(
+    agents: Bench, servers: Servers
+) -> None:
+    user, skill = uuid4().hex, agents.skill(FAILS)
+    task = AgentTask(task_id=uuid4().hex, user_id=user, skill=skill)
+    await learned(agents, await agents.start(task))
+    mended = FAILS.replace("tool: garbles", "tool: echo, args: {value: 1}")
+    (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{mended}", encoding="utf-8")
+    async with Gateway(agents.settings, servers) as gateway:
+        begun = await gateway.start(task, by=KIM, begin=BeginRequest(step="no", confirmed=ANY))
+    await learned(agents, agents.client.get_workflow_handle(begun.workflow_id))
+    found = {one.text.partition('"). ')[2] for one in await lessons_of(agents, user)}
+    assert found == {
+        "It ended the task: nothing resolved it.",
+        f"A person had the task go on from there, and it succeeded: skill ('{skill}' has changed since)",
+    }
 
 
 @pytest.mark.parametrize("mode", [MemoryMode.READ, MemoryMode.OFF])
