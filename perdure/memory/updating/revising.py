@@ -31,6 +31,9 @@ _MOST_LISTED = 20
 _REVERTED = (*Described.model_fields, "text", "confidence", "importance", "valid_until")
 """The fields that an earlier version restores: a memory's content and confidence, but not its evidence."""
 
+_REPLACEMENT = ("superseded_by", "superseded_at", "contradicted")
+"""The fields that say what replaces a memory, which go with its end."""
+
 
 def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
     """Return the id of a change's operation.
@@ -196,9 +199,12 @@ def reverted(memory: Memory, earlier: Memory, at: datetime) -> Memory:
         at: When it is reverted.
     """
     fields = {name: getattr(earlier, name) for name in _REVERTED}
-    believed = {"state": State.CURRENT, "superseded_by": "", "suspended": None}
-    if earlier.state is not State.CURRENT or memory.state is State.CURRENT:
+    if earlier.state is not State.CURRENT:
         return memory.changed(**fields)
+    fields |= {name: getattr(earlier, name) for name in _REPLACEMENT}
+    if memory.state is State.CURRENT:
+        return memory.changed(**fields)
+    believed = {"state": State.CURRENT, "suspended": None, "kept_at": earlier.kept_at}
     return memory.changed(**fields, **believed, last_seen=max(memory.last_seen, at), recorded_at=at)
 
 

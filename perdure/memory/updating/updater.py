@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from perdure.changes import Actor, ActorKind, Change, Deletion, Refusal
 from perdure.entries import Entry, Memory, State, headline_of
@@ -14,7 +14,9 @@ from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.holding import HoldPolicy
 from perdure.memory.updating import correcting, revising
-from perdure.memory.updating.versions import outcome, version_of
+from perdure.memory.updating.plans import Asked, Plan
+from perdure.memory.updating.reverting import Reverter
+from perdure.memory.updating.versions import outcome
 from perdure.memory.writing.contradictions import overtaken, verdict
 from perdure.memory.writing.observation import observed
 from perdure.models.embedding import Embedder
@@ -34,25 +36,6 @@ from perdure.updates import (
 
 CREDITED = "credit"
 """The reason for a change to a memory whose recalling task has ended."""
-
-
-class _Asked(NamedTuple):
-    """One change, as it is made."""
-
-    tenant: str
-    request: MemoryUpdate
-    operation: str
-    at: datetime
-
-
-class _Plan(NamedTuple):
-    """The result of a change."""
-
-    id: str
-    """The memory that carries it afterwards."""
-    changed: tuple[tuple[Entry | None, Entry], ...]
-    """Each entry that it changes, before and after."""
-    deletions: tuple[Deletion, ...] = ()
 
 
 class Updater:
@@ -86,6 +69,7 @@ class Updater:
         self._consents = consents
         self._grace = grace
         self._hold = hold
+        self._reverter = Reverter(longterm=longterm, journal=journal, door=door)
 
     async def update(
         self, tenant: str, request: MemoryUpdate, *, operation: str, at: datetime, epoch: int | None = None
@@ -99,7 +83,7 @@ class Updater:
             VersionConflict: Another writer changed it since it was read: call it again.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        asked = _Asked(tenant, request, operation, at)
+        asked = Asked(tenant, request, operation, at)
         if answer := await self._answer(asked):
             return answer
         epoch = await self._door.epoch(tenant) if epoch is None else epoch
@@ -150,7 +134,7 @@ class Updater:
 
         await self._door.count(tenant, ids, credited, operation=operation, by=by, why=CREDITED)
 
-    async def _answer(self, asked: _Asked) -> Updated | None:
+    async def _answer(self, asked: Asked) -> Updated | None:
         """Return the result of an operation that is done; None: it is not done.
 
         It is not planned again, as others may have changed the same entries since.
@@ -165,7 +149,7 @@ class Updater:
         await self._door.audited(asked.tenant, why, operation=operation, by=request.by)
         return _updated(asked, next((one for one in reversed(new) if one in done.versions), request.id), done.versions)
 
-    async def _plan(self, asked: _Asked) -> _Plan:
+    async def _plan(self, asked: Asked) -> Plan:
         plan = await self._unpermitted(asked)
         # What an earlier attempt has written is still to be settled and audited, whatever was withdrawn since.
         made = [
@@ -176,7 +160,7 @@ class Updater:
         await self._consents.require(asked.tenant, revising.purposes_of(asked.request.update, made))
         return plan
 
-    async def _unpermitted(self, asked: _Asked) -> _Plan:
+    async def _unpermitted(self, asked: Asked) -> Plan:
         match asked.request.update:
             case Correction() as update:
                 return await self._correction(asked, update)
@@ -185,12 +169,13 @@ class Updater:
             case Merger(other=other):
                 return await self._merger(asked, other)
             case Reversion(version=version):
-                return await self._reversion(asked, version)
+                memory = await self._memory(asked, asked.request.id)
+                return await self._reverter.plan(asked, memory, version)
             case Feedback() | Pinning() | Credit() as update:
                 memory = await self._memory(asked, asked.request.id)
-                return _Plan(memory.id, ((memory, revising.revised(asked.tenant, memory, update)),))
+                return Plan(memory.id, ((memory, revising.revised(asked.tenant, memory, update)),))
 
-    async def _changes(self, asked: _Asked, plan: _Plan) -> list[Change]:
+    async def _changes(self, asked: Asked, plan: Plan) -> list[Change]:
         texts = [
             headline_of(after.text)
             for before, after in plan.changed
@@ -212,18 +197,18 @@ class Updater:
             for before, after in plan.changed
         ]
 
-    async def _removal(self, asked: _Asked) -> _Plan:
+    async def _removal(self, asked: Asked) -> Plan:
         entry = await self._entry(asked, asked.request.id)
         if asked.operation in entry.operations:
             # An earlier attempt has forgotten it; if it is there again, somebody has taken that back.
-            return _Plan(entry.id, ((entry, entry),))
+            return Plan(entry.id, ((entry, entry),))
         if entry.state is State.FORGOTTEN:
             raise InvalidInput("id", "it is forgotten already")
         why, known = revising.FORGOTTEN, entry.occurrences
         line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, occurrences=known)
-        return _Plan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
+        return Plan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
 
-    async def _merger(self, asked: _Asked, other: str) -> _Plan:
+    async def _merger(self, asked: Asked, other: str) -> Plan:
         if other == asked.request.id:
             raise InvalidInput("other", "a memory cannot be merged with itself", fix="name another memory")
         first = await self._believed(asked, asked.request.id)
@@ -232,33 +217,9 @@ class Updater:
         stored = (await self._longterm.get(asked.tenant, [identifier])).get(identifier)
         whole = revising.merged(identifier, first, second)
         ancestors = [(one, one.superseded(identifier, asked.at)) for one in (first, second)]
-        return _Plan(identifier, ((stored, whole), *ancestors))
+        return Plan(identifier, ((stored, whole), *ancestors))
 
-    async def _reversion(self, asked: _Asked, version: int) -> _Plan:
-        memory = await self._memory(asked, asked.request.id)
-        if version == memory.version and asked.operation not in memory.operations:
-            raise InvalidInput("version", f"{version} is the one that it has", fix="name an earlier one")
-        earlier = version_of(await self._journal.history(asked.tenant, memory.id), version)
-        again = revising.reverted(memory, earlier, asked.at)
-        changed: list[tuple[Entry | None, Entry]] = [(memory, again)]
-        if memory.superseded_by and again.state is State.CURRENT and not again.superseded_by:
-            successor = (await self._longterm.get(asked.tenant, [memory.superseded_by])).get(memory.superseded_by)
-            # What replaced it is what is taken back.
-            if isinstance(successor, Memory) and successor.state is State.CURRENT:
-                changed.append((successor, successor.superseded(memory.id, asked.at)))
-                changed += await self._taken_apart(asked, memory, successor)
-        return _Plan(memory.id, tuple(changed))
-
-    async def _taken_apart(self, asked: _Asked, memory: Memory, whole: Memory) -> list[tuple[Entry | None, Entry]]:
-        """Return the others that a merger replaced as they were: without it, nothing says any more what they said."""
-        others = await self._longterm.get(asked.tenant, [one for one in whole.merged_from if one != memory.id])
-        return [
-            (one, revising.reverted(one, one.changed(state=State.CURRENT, superseded_by=""), asked.at))
-            for one in others.values()
-            if isinstance(one, Memory) and one.superseded_by == whole.id
-        ]
-
-    async def _correction(self, asked: _Asked, update: Correction) -> _Plan:
+    async def _correction(self, asked: Asked, update: Correction) -> Plan:
         memory = await self._believed(asked, asked.request.id)
         fields, text = correcting.fields_of(memory, update, asked.at), update.content or memory.text
         correcting.require_lasting(memory, fields, asked.at)
@@ -270,12 +231,12 @@ class Updater:
         if correcting.says_the_same(memory, item):
             source, sure = correcting.believed_anew(memory, update, by)
             same = revising.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)
-            return _Plan(memory.id, ((memory, same),))
+            return Plan(memory.id, ((memory, same),))
         return await self._replacement(asked, memory, item, update, fields)
 
     async def _replacement(
-        self, asked: _Asked, memory: Memory, item: MemoryItem, update: Correction, fields: dict[str, Any]
-    ) -> _Plan:
+        self, asked: Asked, memory: Memory, item: MemoryItem, update: Correction, fields: dict[str, Any]
+    ) -> Plan:
         """Plan a correction that says something else: another memory, which replaces this one."""
         tenant = asked.tenant
         target = memory_id(tenant, item.memory_type, statement(item.content))
@@ -302,15 +263,15 @@ class Updater:
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
         if found.same and found.same.id != target and found.same not in found.over:
             replaced.append((found.same, found.same.superseded(target, asked.at)))
-        return _Plan(target, ((stored, new), *replaced))
+        return Plan(target, ((stored, new), *replaced))
 
-    async def _believed(self, asked: _Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
+    async def _believed(self, asked: Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
         memory = await self._memory(asked, identifier, field=field, expected=expected)
         if memory.state is not State.CURRENT and asked.operation not in memory.operations:
             raise InvalidInput(field, f"it was replaced by {memory.superseded_by}", fix="name that one")
         return memory
 
-    async def _memory(self, asked: _Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
+    async def _memory(self, asked: Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
         entry = await self._entry(asked, identifier, field=field, expected=expected)
         if not isinstance(entry, Memory):
             raise InvalidInput(field, f"is a {entry.kind}, which is what happened", fix="name a memory")
@@ -318,7 +279,7 @@ class Updater:
             raise InvalidInput(field, "it is forgotten", fix="undo that first: perdure forget --undo")
         return entry
 
-    async def _entry(self, asked: _Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Entry:
+    async def _entry(self, asked: Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Entry:
         """Return an entry of the user; another user's counts as nonexistent.
 
         Raises:
@@ -334,7 +295,7 @@ class Updater:
         return entry
 
 
-def _updated(asked: _Asked, identifier: str, versions: dict[str, int]) -> Updated:
+def _updated(asked: Asked, identifier: str, versions: dict[str, int]) -> Updated:
     undo = asked.operation if isinstance(asked.request.update, Removal) else ""
     return Updated(tenant=asked.tenant, id=identifier, versions=versions, undo=undo)
 

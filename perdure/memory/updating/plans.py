@@ -1,0 +1,27 @@
+"""A change of a memory as it is asked for, and what it changes. Pure values."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from perdure.changes import Deletion
+from perdure.entries import Entry
+from perdure.updates import MemoryUpdate
+
+
+class Asked(NamedTuple):
+    """One change, as it is made."""
+
+    tenant: str
+    request: MemoryUpdate
+    operation: str
+    at: datetime
+
+
+class Plan(NamedTuple):
+    """The result of a change."""
+
+    id: str
+    """The memory that carries it afterwards."""
+    changed: tuple[tuple[Entry | None, Entry], ...]
+    """Each entry that it changes, before and after."""
+    deletions: tuple[Deletion, ...] = ()
