@@ -130,7 +130,7 @@ class Remembered(Stored):
     purge_after: Instant | None = None
     """For a forgotten one: until when forgetting it can be undone."""
     kept_at: Instant | None = None
-    """When a person undid forgetting it; the rules leave it alone from then on."""
+    """When a person undid forgetting it; the rules leave it alone from then on, up to an end that comes later."""
     version: Annotated[int, Field(ge=1)] = 1
     """Grows by one with every change."""
     operations: tuple[str, ...] = ()
@@ -172,15 +172,6 @@ class Remembered(Stored):
     def forgotten(self, reason: str, purge_after: datetime | None = None) -> Self:
         """Return the entry as a tombstone, which can be undone until it is purged."""
         return self.changed(state=State.FORGOTTEN, forget_reason=reason, purge_after=purge_after)
-
-    def restored(self, at: datetime) -> Self:
-        """Return a forgotten entry as it was before, kept from now on.
-
-        Undoing states that the entry still holds, so what made it due no longer applies.
-        """
-        replaced = isinstance(self, Memory) and self.superseded_by
-        state = State.SUPERSEDED if replaced else State.CURRENT
-        return self.changed(state=state, purge_after=None, valid_until=None, kept_at=at)
 
 
 class Record(Remembered):

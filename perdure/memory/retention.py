@@ -34,23 +34,23 @@ class RetentionRules(Model):
     @property
     def version(self) -> str:
         """A short id of the rules' content, kept with each date that they computed."""
-        return digest("rules/2", self.model_dump(mode="json"))[:12]
+        return digest("rules/3", self.model_dump(mode="json"))[:12]
 
     def date(self, entry: Entry) -> tuple[datetime | None, str]:
         """Return the moment from which the rules forget an entry, and the reason: the earliest that any rule names.
 
-        Pinned memories and constraints end only when they expire.
+        Pinned memories and constraints end only when they expire, and what was restored where its end came after that.
 
         Returns:
             ``(None, "")`` for an entry that they keep as things stand. A missing importance plays no
             part: it means that nobody judged the entry, not that it is worthless.
         """
-        if entry.kept_at is not None:
-            return None, ""
         due: list[tuple[datetime, str]] = []
         if entry.valid_until is not None and not _is_to_be_replaced(entry):
             due.append((entry.valid_until, "expired"))
-        if not _is_exempt(entry):
+        if entry.kept_at is not None:
+            due = [one for one in due if one[0] > entry.kept_at]
+        elif not _is_exempt(entry):
             due += [*self._replaced(entry), *self._faded(entry), *self._unused(entry)]
         return min(due, default=(None, ""))
 
@@ -68,6 +68,27 @@ class RetentionRules(Model):
         """Return the entry with its date, its reason and the version of the rules that computed them."""
         moment, reason = self.date(entry)
         return entry.dated(moment, reason, self.version)
+
+    def restored(self, entry: EntryT, at: datetime, *, on_request: bool) -> EntryT:
+        """Return a forgotten entry as it was before; what the rules forgot, or would at once, is kept from now on.
+
+        Undoing states that the entry still holds, so an end that it has reached meanwhile no longer applies.
+
+        Args:
+            entry: The forgotten entry.
+            at: When forgetting it is undone.
+            on_request: Whether somebody had it forgotten, and no rule.
+        """
+        ended = entry.valid_until is not None and entry.valid_until <= at
+        replaced = isinstance(entry, Memory) and entry.superseded_by and (ended or not _is_replaced_at_its_end(entry))
+        back = entry.changed(
+            state=State.SUPERSEDED if replaced else State.CURRENT,
+            purge_after=None,
+            valid_until=None if ended else entry.valid_until,
+        )
+        due, _ = self.date(back)
+        kept = not on_request or ended or (due is not None and due <= at)
+        return back.changed(kept_at=at) if kept else back
 
     def _replaced(self, entry: Entry) -> list[tuple[datetime, str]]:
         if not isinstance(entry, Memory) or not _is_replaced(entry):
@@ -110,6 +131,13 @@ def _is_to_be_replaced(entry: Entry) -> bool:
     if not isinstance(entry, Memory) or entry.state is not State.CURRENT:
         return False
     return bool(entry.superseded_by) and entry.valid_until is not None
+
+
+def _is_replaced_at_its_end(memory: Memory) -> bool:
+    """Return whether a memory is believed until another one replaces it, and not replaced at once."""
+    if memory.valid_until is None or memory.superseded_at is None:
+        return False
+    return memory.superseded_at >= memory.valid_until
 
 
 def _after(start: datetime, days: float, reason: str) -> list[tuple[datetime, str]]:

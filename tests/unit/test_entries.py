@@ -98,12 +98,10 @@ def test_how_large_a_payload_may_be() -> None:
         item("x" * (LARGEST_PAYLOAD - 1))
 
 
-def test_a_forgotten_entry_comes_back_as_it_was_kept_and_without_an_end() -> None:
+def test_a_forgotten_entry_says_why_and_until_when_that_can_be_undone() -> None:
     later = NOW + timedelta(days=30)
-    for one in (RECORD, MEMORY, MEMORY.superseded("other", NOW)):
-        forgotten = one.changed(valid_until=NOW).forgotten("expired", later)
-        assert (forgotten.state, forgotten.forget_reason, forgotten.purge_after) == (State.FORGOTTEN, "expired", later)
-        assert forgotten.restored(later) == one.changed(forget_reason="expired", kept_at=later)
+    found = RECORD.forgotten("expired", later)
+    assert (found.state, found.forget_reason, found.purge_after) == (State.FORGOTTEN, "expired", later)
 
 
 def test_a_replaced_memory_names_what_replaced_it() -> None:

@@ -1,14 +1,17 @@
 """The sweep of one tenant on the real stores, in steps that can each be repeated. What to forget is selection's."""
 
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime, timedelta
 
-from perdure.changes import Actor, Change, Deletion
+from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import State
+from perdure.entries import Entry, Memory, State, holds
 from perdure.errors import VersionConflict
 from perdure.memory.door import Door
 from perdure.memory.forgetting.selection import Forgetting, Guard, SweepCounts, select
 from perdure.memory.retention import RetentionRules
+from perdure.memory.updating.revising import FORGOTTEN
+from perdure.memory.writing.contradictions import overtaken, said, verdict
 from perdure.model import Passed
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.weaviate.store import LongTerm
@@ -204,17 +207,60 @@ class Forgetter:
         stored = await self._longterm.get(tenant, [line.id for line in chosen])
         # Purged entries cannot be restored: their lines say so from now on.
         lines = [line.changed(restored_at=at) if line.id in stored else line.changed(purged=True) for line in chosen]
-        # Those that are not forgotten any more are restored already; only their lines may be missing.
-        changes = [
-            Change(
-                id=entry.id,
-                expected=entry.version,
-                entry=entry.restored(at) if entry.state is State.FORGOTTEN else entry,
-                by=by,
-                why=f"the forgetting run {run} was undone",
-                operation=f"restore:{run}",
-            )
-            for entry in stored.values()
-        ]
-        await self._door.change(tenant, changes, deletions=lines)
+        operation = f"restore:{run}"
+        on_request = {line.id for line in chosen if line.reason == FORGOTTEN}
+
+        async def planned() -> tuple[Sequence[Change], Sequence[Refusal]]:
+            # Only a plan under the lease sees what contradicts one of them and was said just now.
+            stored = await self._longterm.get(tenant, [line.id for line in chosen])
+            if any(line.purged == (line.id in stored) for line in lines):
+                raise VersionConflict("some of the entries are no longer there")
+            changed = await self._restored(tenant, stored, at=at, on_request=on_request)
+            if any(operation in entry.operations for entry in stored.values()):
+                # What an earlier attempt has changed beside them is still to be settled and audited.
+                begun = await self._door.begun(tenant, operation) - {before.id for before, _ in changed}
+                written = await self._longterm.get(tenant, sorted(begun))
+                changed += [(one, one) for one in written.values() if operation in one.operations]
+            return [
+                Change(
+                    id=before.id,
+                    expected=before.version,
+                    entry=after,
+                    by=by,
+                    why=f"the forgetting run {run} was undone",
+                    operation=operation,
+                )
+                for before, after in changed
+            ], ()
+
+        await self._door.change(tenant, (), deletions=lines, operation=operation, again=planned)
         return Restored(restored=restored + len(stored), more=len(forgotten) > len(chosen))
+
+    async def _restored(
+        self, tenant: str, stored: Mapping[str, Entry], *, at: datetime, on_request: Set[str]
+    ) -> list[tuple[Entry, Entry]]:
+        """Return each entry that an undoing changes, before and after.
+
+        What was said since holds: a memory that it contradicts comes back as replaced by it.
+        """
+        # Those that are not forgotten any more are restored already; only their lines may be missing.
+        back = {
+            entry.id: self._rules.restored(entry, at, on_request=entry.id in on_request)
+            if entry.state is State.FORGOTTEN
+            else entry
+            for entry in stored.values()
+        }
+        again = [one for one in back.values() if isinstance(one, Memory) and one != stored[one.id] and holds(one, at)]
+        terms = {term for one in again if one.assertion for term in one.assertion.about}
+        beside = await self._longterm.about(tenant, terms)
+        known = {one.id: one for one in beside if one.id not in back}
+        before: dict[str, Entry] = {**stored, **known}
+        for memory in again:
+            found = verdict(item := said(memory), memory.id, known.values())
+            if found.stands:
+                back[memory.id] = memory.superseded(found.stands.id, at, contradicted=True)
+            else:
+                overruled = {one.id: overtaken(one, item, memory.id, at) for one in found.over}
+                known |= overruled
+                back |= overruled
+        return [(before[identifier], after) for identifier, after in back.items()]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from perdure.assertions import SPEAKERS
-from perdure.entries import Memory, MemoryType, Source, State
+from perdure.entries import Described, Memory, MemoryType, Source, State
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
 from perdure.memory.extraction.conditions import may_concern
@@ -30,6 +30,8 @@ class Contradiction(NamedTuple):
     over: tuple[Memory, ...] = ()
     """The memories that it contradicts and overrides, newest first."""
     reason: str = ""
+    stands: Memory | None = None
+    """The memory that it contradicts and does not override, where it is refused or held."""
 
 
 NOTHING_BESIDE = Contradiction(Decision.INSERT)
@@ -66,10 +68,10 @@ def verdict(
     over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
     late = next((memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)), None)
     if late:
-        return Contradiction(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it")
+        return Contradiction(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it", stands=late)
     for memory in over if settled_at is None else ():
         if reason := doubt(memory, item):
-            return Contradiction(Decision.HOLD, reason=f"{reason}: {memory.id}")
+            return Contradiction(Decision.HOLD, reason=f"{reason}: {memory.id}", stands=memory)
     if any(replaces(item, memory) for memory in over):
         return Contradiction(Decision.SUPERSEDE, same, tuple(over))
     return Contradiction(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
@@ -132,6 +134,19 @@ def overtaken(memory: Memory, item: MemoryItem, by: str, at: datetime) -> Memory
         end = min(memory.valid_until or start, start)
         return memory.changed(valid_until=end, superseded_by=by, superseded_at=max(end, at), contradicted=True)
     return memory.superseded(by, at, contradicted=True)
+
+
+def said(memory: Memory) -> MemoryItem:
+    """Return the statement that a memory is, made when it was last seen."""
+    return MemoryItem(
+        **{name: getattr(memory, name) for name in Described.model_fields},
+        content=memory.text,
+        confidence=memory.confidence,
+        importance=memory.importance,
+        valid_until=memory.valid_until,
+        occurrence=memory.id,
+        occurred_at=memory.last_seen,
+    )
 
 
 def _is_beside(memory: Memory, item: MemoryItem, target: str) -> bool:

@@ -161,10 +161,47 @@ def test_tighter_rules_never_forget_later(entry: Memory, one: float, other: floa
 
 
 @given(rules, memories, MOMENTS)
-def test_what_a_person_brought_back_is_never_due_again(by: RetentionRules, entry: Memory, at: datetime) -> None:
-    restored = entry.forgotten("expired", at).restored(at)
-    assert by.date(restored) == (None, "")
-    assert by.date(restored.changed(confidence=0.0, last_seen=NOW - days(9_000))) == (None, "")
+def test_what_the_rules_forgot_and_a_person_brought_back_is_due_again_only_where_it_ends(
+    by: RetentionRules, entry: Memory, at: datetime
+) -> None:
+    restored = by.restored(entry.forgotten("expired", at), at, on_request=False)
+    for one in (restored, restored.changed(confidence=0.0, last_seen=NOW - days(9_000))):
+        moment, reason = by.date(one)
+        assert (moment, reason) in [(None, ""), (one.valid_until, "expired")]
+        assert moment is None or moment > at
+
+
+@given(rules, memories, MOMENTS)
+def test_what_was_forgotten_on_request_comes_back_as_it_was_and_is_not_due_at_once(
+    by: RetentionRules, entry: Memory, at: datetime
+) -> None:
+    entry = entry.changed(superseded_by="mem_b" if entry.state is State.SUPERSEDED else "", superseded_at=None)
+    forgotten = entry.forgotten("on request", at)
+    back = by.restored(forgotten, at, on_request=True)
+    due, _ = by.date(back)
+    assert due is None or due > at
+    before, _ = by.date(entry)
+    if before is None or before > at:
+        assert back == forgotten.changed(state=entry.state, purge_after=None)
+
+
+@pytest.mark.parametrize("on_request", [True, False])
+def test_an_end_that_was_reached_meanwhile_no_longer_applies_and_a_later_one_does(*, on_request: bool) -> None:
+    by, at = RetentionRules(), NOW + days(30)
+    for state in ({}, {"state": State.SUPERSEDED, "superseded_by": "other", "superseded_at": NOW}):
+        for until, restored in ((at, None), (at + days(1), at + days(1))):
+            entry = memory(valid_until=until).changed(**state)
+            back = by.restored(entry.forgotten("why", at), at, on_request=on_request)
+            assert (back.state, back.valid_until, back.purge_after) == (entry.state, restored, None)
+            assert back.kept_at == (None if on_request and restored else at)
+
+
+def test_what_another_memory_replaces_some_day_is_believed_until_then() -> None:
+    by, at = RetentionRules(), NOW + days(30)
+    for until, state in ((at, State.SUPERSEDED), (at + days(1), State.CURRENT)):
+        entry = memory(valid_until=until, superseded_by="other", superseded_at=until, contradicted=True)
+        back = by.restored(entry.forgotten("why", at), at, on_request=True)
+        assert (back.state, back.superseded_by, back.contradicted) == (state, "other", True)
 
 
 @given(rules, memories)
@@ -179,7 +216,7 @@ def test_the_date_is_the_earliest_of_all_rules(by: RetentionRules, entry: Memory
 
 
 def test_rules_that_changed_have_another_version() -> None:
-    assert RULES.version == "664476b39b09", "each stored date carries it"
+    assert RULES.version == "dabeb493442b", "each stored date carries it"
     others = [RetentionRules.model_validate({name: 0.2}) for name in RetentionRules.model_fields]
     assert len({RULES.version, *(one.version for one in others)}) == 1 + len(others)
     assert RetentionRules(unused_days=365).version == RULES.version

@@ -36,7 +36,10 @@ def test_what_is_overridden_is_listed_newest_first_and_the_newest_that_was_said_
         assert verdict(TUESDAY, "mem_3", known) == Contradiction(Decision.SUPERSEDE, over=(new, old))
         since = [one.changed(last_seen=one.last_seen + 2 * DAY) for one in known]
         reason = "mem_new was said later, and contradicts it"
-        assert verdict(TUESDAY, "mem_3", since) == Contradiction(Decision.REJECT, reason=reason)
+        found = verdict(TUESDAY, "mem_3", since)
+        assert (found.decision, found.over, found.reason) == (Decision.REJECT, (), reason)
+        assert found.stands
+        assert found.stands.id == "mem_new"
 
 
 @pytest.mark.parametrize(

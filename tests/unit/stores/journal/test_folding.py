@@ -16,6 +16,7 @@ from perdure.jobs import Batch
 from perdure.memberships import Membership
 from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
+from perdure.memory.retention import RetentionRules
 from perdure.memory.write_policies import POLICIES, WritePolicy
 from perdure.memory.writing.observation import WRITING, applied, occurrence_of
 from perdure.memory.writing.planning import Known, plan
@@ -95,7 +96,7 @@ class Store:
         entry = self.entries.get(identifier)
         if entry is None or entry.state is not State.FORGOTTEN or identifier not in self.deletions:
             return
-        self.write(run, {identifier: entry.restored(self.now())})
+        self.write(run, {identifier: RetentionRules().restored(entry, self.now(), on_request=False)})
         self.deletions[identifier] = self.deletions[identifier].changed(restored_at=self.now())
         self.lines.append(Forgotten(deletion=self.deletions[identifier]))
 
