@@ -14,6 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.episodes import SessionWriter
 from activities.submitting import Submitter
+from perdure.changes import Actor, ActorKind
 from perdure.consents import is_granted
 from perdure.documents import refuse_unknown
 from perdure.entries import Purpose
@@ -161,7 +162,10 @@ class IngestActivities:
             policy=request.policy,
         )
         job = job_id(batch, undated)
-        taken = await self.submitter.submit(batch.changed(by=request.by, epoch=epoch), job)
+        # A workflow that names no actor is the actor itself.
+        own = Actor(kind=ActorKind.AGENT, id=activity.info().workflow_id or "")
+        by = request.by if "by" in request.model_fields_set else own
+        taken = await self.submitter.submit(batch.changed(by=by, epoch=epoch), job)
         await self._observed(tenant, request, batch.items, taken.items, epoch)
         return Submitted(tenant=tenant, job=job)
 

@@ -14,6 +14,7 @@ from temporalio.worker import Replayer, Worker
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.names import Activity
 from perdure.requests import HandleItem, RecallHandle, Submitted
+from perdure.stores.journal.lines import Changed
 from perdure.temporal import Plugin
 from perdure.temporal.memory import QUEUE
 from tests.conftest import Servers
@@ -45,6 +46,9 @@ async def test_a_workflow_of_somebodys_own_remembers_and_recalls(here: Deploymen
     [recalled] = [answer for answer in answers if '"degraded"' in answer]
     assert "mem_" in recalled
     assert "Latin" not in recalled, "no recalled text crosses the history"
+    tenant = here.services.tenant_key.tenant_of(user)
+    written = [line for line in await here.services.journal.read(tenant) if isinstance(line, Changed)]
+    assert [line.by for line in written] == [Actor(kind=ActorKind.AGENT, id=handle.id)], "no person has said it"
     await Replayer(workflows=[Greet], plugins=[Plugin()]).replay_workflow(history)
 
 
