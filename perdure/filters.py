@@ -7,6 +7,9 @@ from pydantic import Field
 from perdure.entries import Entry, Lane, Memory, MemoryType, Purpose, Record, State, holds
 from perdure.model import Instant, Model, Name, OpenEnum, Unit
 
+MIN_CONFIDENCE = 0.7
+"""Items with less confidence are not recalled, unless a question or the settings say otherwise (R31)."""
+
 
 class Omission(OpenEnum):
     """Why something is not in a result. An unknown reason is shown as it is."""

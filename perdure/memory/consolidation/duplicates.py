@@ -7,12 +7,10 @@ of .990, "db-1" and "db-2" of .975 (measured): so words, and their order, decide
 from perdure.assertions import Assertion
 from perdure.entries import Memory, MemoryType, State, headline_of
 from perdure.items import statement
+from perdure.memory.updating.revising import is_recalled_less
 
 SIMILAR = 0.9
 """The least cosine of two memories that are compared (R30)."""
-
-_RECALLED = 0.7
-"""The confidence that recall requires by default: a merger, which averages, takes nothing below it."""
 
 _EMPTY = frozenset({"also", "just", "please", "really", "simply"})
 """Words that do not change what a statement says."""
@@ -28,7 +26,7 @@ def is_duplicate(one: Memory, other: Memory) -> bool:
     """
     if one.id == other.id or not (_is_free(one) and _is_free(other)) or _frame(one) != _frame(other):
         return False
-    if max(one.confidence, other.confidence) >= _RECALLED > (one.confidence + other.confidence) / 2:
+    if is_recalled_less(one, other):
         return False
     if one.assertion and other.assertion:
         return _parts(one.assertion) == _parts(other.assertion)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from perdure.entries import Entry, Hit, Memory
 from perdure.episodes import Episode
-from perdure.filters import Omission
+from perdure.filters import MIN_CONFIDENCE, Omission
 from perdure.labels import asked_labels
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
@@ -52,9 +52,6 @@ from perdure.stores.weaviate.mapping import KINDS
 from perdure.stores.weaviate.store import LongTerm
 from perdure.strategies import Strategy
 from perdure.together import together
-
-MIN_CONFIDENCE = 0.7
-"""Items with less confidence are not recalled, unless a question or the settings say otherwise (R31)."""
 
 _FALLBACK_MOST = 10
 """How many items the search after a thin exact result may add."""

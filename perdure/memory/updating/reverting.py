@@ -54,14 +54,16 @@ class Reverter:
         versions = (line.entry for line in reversed(history) if asked.operation not in line.entry.operations)
         # An earlier attempt may have written the memory, and not what gives way to it.
         before = next((one for one in versions if isinstance(one, Memory)), memory) if attempted else memory
+        by = asked.request.by.kind
+        item = correcting.item_of(again, Correction(), {}, again.text, by=by, operation=asked.operation, at=asked.at)
+        if before.state is State.CURRENT:
+            correcting.require_undoubted(before, item, by, again.confidence)
         changed: dict[str, tuple[Entry | None, Entry]] = {memory.id: (memory, again)}
         if again.state is not State.CURRENT or all(getattr(before, name) == getattr(again, name) for name in _LIFE):
             return Plan(memory.id, tuple(changed.values()))
         if again.valid_until is not None and again.valid_until <= asked.at:
             problem = f"what it said at {version} was over on {again.valid_until:%Y-%m-%d}"
             raise InvalidInput("version", problem, fix="remember it with a later valid_until")
-        by = asked.request.by.kind
-        item = correcting.item_of(again, Correction(), {}, again.text, by=by, operation=asked.operation, at=asked.at)
         changed |= await self._replaced(asked, before, again, item)
         changed |= await self._contradicted(asked, again, item, without=changed.keys())
         if attempted:

@@ -9,8 +9,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.changes import ActorKind
 from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
+from perdure.filters import MIN_CONFIDENCE
 from perdure.identity import digest
 from perdure.items import bounded_metadata
 from perdure.model import Unit
@@ -74,20 +76,36 @@ def purposes_of(update: Update, made: Iterable[Memory]) -> set[Purpose]:
             return set()
 
 
-def revised(tenant: str, memory: Memory, update: Feedback | Pinning | Credit) -> Memory:
+def require_permitted(update: Update, memories: Iterable[Memory], by: ActorKind) -> None:
+    """Check that the actor may do this to the memories: a person may do anything.
+
+    Raises:
+        InvalidInput: An actor other than a person would lift a constraint.
+    """
+    if by is ActorKind.PERSON or not isinstance(update, Removal | Merger):
+        return
+    for memory in memories:
+        if memory.memory_type is MemoryType.CONSTRAINT:
+            problem = f"it would lift a constraint: {memory.id}"
+            raise InvalidInput("update", problem, fix=f"have a person do it: perdure memories {update.kind}")
+
+
+def revised(tenant: str, memory: Memory, update: Feedback | Pinning | Credit, by: ActorKind) -> Memory:
     """Return a memory after a change that keeps its content."""
     match update:
         case Feedback(helpful=helpful):
-            return refined(memory, helpful=helpful)
+            return refined(memory, helpful=helpful, by=by)
         case Pinning(pinned=pinned):
             return memory.changed(pinned=pinned)
         case Credit(task=task, succeeded=succeeded):
             return credited(memory, trial_of(tenant, task), succeeded=succeeded)
 
 
-def refined(memory: Memory, *, helpful: bool) -> Memory:
-    """Return a memory after feedback."""
-    confidence = round(min(1.0, max(0.0, memory.confidence + (HELPFUL if helpful else UNHELPFUL))), 6)
+def refined(memory: Memory, *, helpful: bool, by: ActorKind) -> Memory:
+    """Return a memory after feedback; only a person's takes a constraint out of recall."""
+    guarded = memory.memory_type is MemoryType.CONSTRAINT and by is not ActorKind.PERSON
+    least = min(memory.confidence, MIN_CONFIDENCE) if guarded else 0.0
+    confidence = round(min(1.0, max(least, memory.confidence + (HELPFUL if helpful else UNHELPFUL))), 6)
     return memory.changed(confidence=confidence)
 
 
@@ -134,6 +152,11 @@ def corrected(
         last_seen=max(memory.last_seen, at),
         recorded_at=max(memory.newest[1], at),
     )
+
+
+def is_recalled_less(one: Memory, other: Memory) -> bool:
+    """Return whether a merger, which averages, would take what is recalled below what recall requires."""
+    return max(one.confidence, other.confidence) >= MIN_CONFIDENCE > (one.confidence + other.confidence) / 2
 
 
 def merged_id(operation: str, one: str, other: str) -> str:

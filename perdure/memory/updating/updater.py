@@ -173,7 +173,8 @@ class Updater:
                 return await self._reverter.plan(asked, memory, version)
             case Feedback() | Pinning() | Credit() as update:
                 memory = await self._memory(asked, asked.request.id)
-                return Plan(memory.id, ((memory, revising.revised(asked.tenant, memory, update)),))
+                after = revising.revised(asked.tenant, memory, update, asked.request.by.kind)
+                return Plan(memory.id, ((memory, after),))
 
     async def _changes(self, asked: Asked, plan: Plan) -> list[Change]:
         texts = [
@@ -204,6 +205,8 @@ class Updater:
             return Plan(entry.id, ((entry, entry),))
         if entry.state is State.FORGOTTEN:
             raise InvalidInput("id", "it is forgotten already")
+        if isinstance(entry, Memory):
+            revising.require_permitted(asked.request.update, [entry], asked.request.by.kind)
         why, known = revising.FORGOTTEN, entry.occurrences
         line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, occurrences=known)
         return Plan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
@@ -213,6 +216,7 @@ class Updater:
             raise InvalidInput("other", "a memory cannot be merged with itself", fix="name another memory")
         first = await self._believed(asked, asked.request.id)
         second = await self._believed(asked, other, field="other", expected=False)
+        revising.require_permitted(asked.request.update, [first, second], asked.request.by.kind)
         identifier = revising.merged_id(asked.operation, first.id, second.id)
         stored = (await self._longterm.get(asked.tenant, [identifier])).get(identifier)
         whole = revising.merged(identifier, first, second)

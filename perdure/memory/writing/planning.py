@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from perdure.changes import Deletion
+from perdure.changes import ActorKind, Deletion
 from perdure.consents import refusal
-from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, Purpose, State
+from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose, State
 from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
@@ -135,6 +135,8 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
         found = verdict(item, target, case.beside.of(item), settled_at=settled_at)
     if not written and (objection := _objection(case, item, found)):
         return _rejected(index, objection)
+    if not written and (constraint := _lifted(case, item, found)):
+        return PlannedItem(index=index, decision=Decision.HOLD, reason=f"it would lift a constraint: {constraint.id}")
     decision, reason = found.decision, ""
     if isinstance(item, MemoryItem) and item.supersedes:
         # Who says what it replaces has decided.
@@ -149,6 +151,17 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     over = tuple(dict.fromkeys((*(memory.id for memory in found.over), *case.beside.replaced_by(target))))
     reason = reason or "; ".join(filter(None, (_ended(item, case.at), _taken_out(item))))
     return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
+
+
+def _lifted(case: _Case, item: Item, found: Contradiction) -> Memory | None:
+    """Return the constraint that an item names as replaced, or contradicts, where only a person may have it lifted."""
+    if not isinstance(item, MemoryItem) or not item.supersedes or case.batch.author.kind is ActorKind.PERSON:
+        return None
+    for entry in (case.beside.entries.get(item.supersedes), found.stands):
+        constraint = isinstance(entry, Memory) and entry.memory_type is MemoryType.CONSTRAINT
+        if isinstance(entry, Memory) and constraint and entry.state is State.CURRENT:
+            return entry
+    return None
 
 
 def _ended(item: Item, at: datetime) -> str:

@@ -430,6 +430,20 @@ async def test_what_a_person_said_is_not_corrected_by_an_agent(
     assert (found.source, found.confidence) == (Source.EXPLICIT, 0.95), "the control: by a person"
 
 
+async def test_a_constraint_is_lifted_by_no_agent(stores: Stores, tenant: str) -> None:
+    [rule] = await told(stores, tenant, "Never email customers on Sundays.", memory_type="constraint")
+    [tea] = await told(stores, tenant, "I like tea.", memory_type="preference")
+    for one, update in ((tea, Merger(other=rule)), (rule, Merger(other=tea)), (rule, Removal())):
+        with pytest.raises(InvalidInput, match=f"update: it would lift a constraint: {rule} .*have a person do it"):
+            await by_an_agent(stores, tenant, one, update)
+    assert (await stored(stores, tenant, rule)).version == 1
+    for _ in range(4):
+        await by_an_agent(stores, tenant, rule, Feedback(helpful=False))
+    assert (await stored(stores, tenant, rule)).confidence == 0.7, "it is still recalled"
+    await change(stores, tenant, rule, Removal())
+    assert (await stored(stores, tenant, rule)).state is State.FORGOTTEN, "the control: by a person"
+
+
 async def test_what_else_a_person_said_is_not_contradicted_by_an_agents_correction(stores: Stores, tenant: str) -> None:
     [tea] = await told(stores, tenant, "I prefer tea for breakfast.", memory_type="preference")
     [learned] = await told(stores, tenant, "Lunch is at 12.", source="learned")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from perdure.changes import ActorKind
 from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Purpose, Relation, Source, State
 from perdure.errors import InvalidInput
 from perdure.memory.updating.revising import (
@@ -18,6 +19,7 @@ from perdure.memory.updating.revising import (
     operation_of,
     purposes_of,
     refined,
+    require_permitted,
     reverted,
     revised,
     trial_of,
@@ -40,14 +42,14 @@ def memory(identifier: str = "mem_1", **fields: Any) -> Memory:
 
 @pytest.mark.parametrize(("helpful", "after"), [(True, 0.6), (False, 0.3)])
 def test_feedback_moves_confidence(helpful: bool, after: float) -> None:
-    assert refined(memory(confidence=0.5), helpful=helpful).confidence == after
+    assert refined(memory(confidence=0.5), helpful=helpful, by=ActorKind.PERSON).confidence == after
 
 
 @given(st.floats(0, 1), st.lists(st.booleans(), max_size=30))
 def test_feedback_stays_within_bounds(start: float, given: list[bool]) -> None:
     one = memory(confidence=start)
     for helpful in given:
-        one = refined(one, helpful=helpful)
+        one = refined(one, helpful=helpful, by=ActorKind.PERSON)
         assert 0 <= one.confidence <= 1
 
 
@@ -114,6 +116,36 @@ def test_each_merger_has_an_id_of_its_own() -> None:
     assert len({merged_id(operation, "a", "b") for operation in ("1", "2")}) == 2
 
 
+@pytest.mark.parametrize(
+    ("by", "kind", "before", "after"),
+    [
+        (ActorKind.AGENT, MemoryType.CONSTRAINT, 0.95, 0.75),
+        (ActorKind.AGENT, MemoryType.CONSTRAINT, 0.8, 0.7),
+        (ActorKind.SYSTEM, MemoryType.CONSTRAINT, 0.5, 0.5),
+        (ActorKind.PERSON, MemoryType.CONSTRAINT, 0.8, 0.6),
+        (ActorKind.AGENT, MemoryType.FACT, 0.8, 0.6),
+    ],
+)
+def test_only_a_persons_feedback_takes_a_constraint_out_of_recall(
+    by: ActorKind, kind: MemoryType, before: float, after: float
+) -> None:
+    one = memory(confidence=before, memory_type=kind)
+    assert refined(one, helpful=False, by=by).confidence == after
+    assert refined(one, helpful=True, by=by).confidence == min(1.0, round(before + 0.1, 6))
+
+
+@pytest.mark.parametrize("update", [Removal(), Merger(other="mem_2"), Pinning(pinned=False)])
+def test_only_a_person_lifts_a_constraint(update: Update) -> None:
+    fact, constraint = memory(), memory("mem_2", memory_type=MemoryType.CONSTRAINT)
+    require_permitted(update, [fact], ActorKind.AGENT)
+    require_permitted(update, [fact, constraint], ActorKind.PERSON)
+    if isinstance(update, Pinning):
+        require_permitted(update, [fact, constraint], ActorKind.AGENT)
+        return
+    with pytest.raises(InvalidInput, match=f"it would lift a constraint: mem_2 .*perdure memories {update.kind}"):
+        require_permitted(update, [fact, constraint], ActorKind.AGENT)
+
+
 def test_reverting_gives_back_what_was_said_and_keeps_the_evidence() -> None:
     earlier = memory(text="Before.", tags=("old",), confidence=0.8, version=1)
     now = memory(text="After.", tags=("new",), confidence=0.4, version=5, occurrences=("o", "p"), seen=2, trials=("x",))
@@ -145,7 +177,7 @@ def test_a_change_that_keeps_the_content_changes_nothing_else(
     update: Feedback | Pinning | Credit, after: dict[str, Any]
 ) -> None:
     one = memory(confidence=0.5)
-    assert revised("t", one, update) == one.changed(**after)
+    assert revised("t", one, update, ActorKind.PERSON) == one.changed(**after)
 
 
 @pytest.mark.parametrize(

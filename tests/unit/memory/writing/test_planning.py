@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Deletion
+from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
 from perdure.items import MemoryItem, RecordItem, item_id, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
@@ -453,3 +453,42 @@ def test_what_one_message_says_again_in_other_words_counts_once() -> None:
 
 def _asserting(text: str) -> MemoryItem:
     return memory(text, occurrence="chat/7#1").changed(assertion=assertion_of(text, NOW).assertion)
+
+
+@pytest.mark.parametrize(
+    ("by", "kind", "state", "decision"),
+    [
+        (ActorKind.AGENT, MemoryType.CONSTRAINT, State.CURRENT, Decision.HOLD),
+        (ActorKind.SYSTEM, MemoryType.CONSTRAINT, State.CURRENT, Decision.HOLD),
+        (ActorKind.PERSON, MemoryType.CONSTRAINT, State.CURRENT, Decision.SUPERSEDE),
+        (ActorKind.AGENT, MemoryType.FACT, State.CURRENT, Decision.SUPERSEDE),
+    ],
+)
+def test_only_a_person_has_a_constraint_replaced_by_naming_it(
+    by: ActorKind, kind: MemoryType, state: State, decision: Decision
+) -> None:
+    rule = believed(memory("Never email customers on Sundays."), memory_type=kind, state=state)
+    known = Known(entries={rule.id: rule}, deletions={})
+    offered = batch(memory("Emails are sent on any day.", supersedes=rule.id)).changed(by=Actor(kind=by, id="x"))
+    [planned] = plan(offered, known, policy=WritePolicy(), at=NOW).items
+    assert planned.decision is decision
+    assert (planned.reason == f"it would lift a constraint: {rule.id}") is (decision is Decision.HOLD)
+    task = offered.changed(by=None, run="task-1")
+    [planned] = plan(task, known, policy=WritePolicy(), at=NOW).items
+    assert (planned.decision is Decision.HOLD) is (kind is MemoryType.CONSTRAINT), "a task is an agent"
+
+
+def test_an_agent_that_names_something_else_lifts_no_constraint_by_the_way() -> None:
+    rule = believed(asserting("The deploy window is on Monday."), memory_type=MemoryType.CONSTRAINT)
+    other = believed(memory("Lunch is at noon."))
+    known = Known(entries={rule.id: rule, other.id: other}, deletions={})
+    item = asserting("The deploy window is on Friday.").changed(
+        supersedes=other.id, occurred_at=NOW + timedelta(days=1)
+    )
+    offered = batch(item).changed(run="task-1")
+    [planned] = plan(offered, known, policy=WritePolicy(), at=NOW).items
+    assert (planned.decision, planned.reason) == (Decision.HOLD, f"it would lift a constraint: {rule.id}")
+
+
+def asserting(content: str) -> MemoryItem:
+    return memory(content).changed(assertion=assertion_of(content, NOW).assertion)
