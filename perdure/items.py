@@ -114,6 +114,19 @@ class OfferedItem(Passed):
     """The team or agent that the task's user belongs to; None: the user's own memory."""
 
 
+_IMPORTED = "import/"
+
+
+def import_of(identifier: str) -> str:
+    """Return the occurrence of an item that is read from an export: the same entry again is the same observation."""
+    return f"{_IMPORTED}{identifier}"
+
+
+def imported_id(item: Item) -> str:
+    """Return the id that an item's entry had where it was exported; empty: it is from no export."""
+    return item.occurrence.removeprefix(_IMPORTED) if item.occurrence.startswith(_IMPORTED) else ""
+
+
 def record_text(item: RecordItem) -> str:
     """Render a record as the text that is stored: a line for people, then the marker and payload."""
     headline = item.summary or f"{item.lane} {item.key}"

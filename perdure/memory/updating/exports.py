@@ -15,7 +15,7 @@ from perdure.documents import refused, validated
 from perdure.entries import Described, Entry, Memory, Record, State
 from perdure.errors import InvalidInput, InvalidItem, PerdureError
 from perdure.identity import content_digest
-from perdure.items import Item
+from perdure.items import Item, import_of
 from perdure.memory.updating.versions import versions
 from perdure.memory.writing.checking import LARGEST_BATCH, read_item
 from perdure.model import Instant, Passed
@@ -166,8 +166,7 @@ def _item(entry: Entry) -> JsonValue:
         "confidence": entry.confidence,
         "importance": entry.importance,
         "valid_until": entry.valid_until,
-        # The same file again is the same observation, and counts once.
-        "occurrence": f"import/{entry.id}",
+        "occurrence": import_of(entry.id),
         "occurred_at": entry.last_seen,
     }
     own: dict[str, Any]

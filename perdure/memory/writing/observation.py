@@ -8,7 +8,7 @@ from typing import Any
 
 from perdure.entries import MOST_NAMES, OCCURRENCES_KEPT, Described, Entry, Memory, Purpose, Record, State, Turn
 from perdure.identity import occurrence_id
-from perdure.items import Item, MemoryItem, RecordItem, TurnItem, item_text
+from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_text, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.writing.contradictions import overtaken, replaces
 from perdure.tolerance import taken_back
@@ -41,6 +41,15 @@ def purpose_of(batch: Batch, item: Item) -> Purpose:
     return Purpose.EXTRACTED if batch.session and isinstance(item, MemoryItem) else Purpose.GIVEN
 
 
+def is_its_import(item: Item, entry: Entry) -> bool:
+    """Return whether an item was exported from this very entry, which still counts and says the same."""
+    if imported_id(item) != entry.id or entry.state is not State.CURRENT:
+        return False
+    if isinstance(item, MemoryItem) and isinstance(entry, Memory):
+        return statement(item.content) == statement(entry.text)
+    return item.kind == entry.kind
+
+
 def observed(
     stored: Entry | None,
     identifier: str,
@@ -52,15 +61,15 @@ def observed(
 ) -> Entry:
     """Return the entry after an observation, which was recorded at a moment; None: when it was made.
 
-    The same observation again changes nothing, so a retry never inflates "seen". Where the list of observations is
-    full, another one may be a retry, and is not counted. A forgotten entry that is observed anew starts over:
-    nothing of its old life comes back. A memory that was replaced is believed again.
+    The same observation again changes nothing, so a retry never inflates "seen"; nor does an import of the entry
+    itself. Where the list of observations is full, another one may be a retry, and is not counted. A forgotten entry
+    that is observed anew starts over: nothing of its old life comes back. A memory that was replaced is believed again.
     """
     occurrence, recorded = occurrence_of(batch.tenant, item), recorded or item.occurred_at
     if stored is None or stored.state is State.FORGOTTEN:
         fresh = _fresh(identifier, item, batch, occurrence).changed(recorded_at=recorded)
         return fresh.changed(supersedes=replaced) if replaced else fresh
-    if occurrence in stored.occurrences:
+    if occurrence in stored.occurrences or is_its_import(item, stored):
         return stored
     is_newest = (item.occurred_at, recorded) >= stored.newest
     newest = (item.occurred_at, recorded) if is_newest else stored.newest

@@ -13,14 +13,14 @@ from perdure.changes import ActorKind, Deletion
 from perdure.consents import refusal
 from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose, State
 from perdure.errors import InvalidItem
-from perdure.items import Item, MemoryItem, RecordItem, item_id
+from perdure.items import Item, MemoryItem, RecordItem, imported_id, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.telling import says_it_was_otherwise, told
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, verdict
-from perdure.memory.writing.observation import after, occurrence_of, purpose_of, recorded_at
+from perdure.memory.writing.observation import after, is_its_import, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.retelling import LEAST_SHARED
 from perdure.model import Model
 
@@ -176,6 +176,8 @@ def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | No
     purpose, index = purpose_of(case.batch, item), case.index
     if purpose in case.known.withheld:
         return _rejected(index, refusal(purpose))
+    if there := _there_already(case, item):
+        return PlannedItem(index=index, decision=Decision.REINFORCE, target=there.id, reason="it is there already")
     known = _known_as(case, item, target)
     if known is None:
         return None
@@ -183,6 +185,12 @@ def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | No
         return _rejected(index, f"it was replaced by {known.superseded_by}")
     reason = "this observation is known already"
     return PlannedItem(index=index, decision=Decision.REINFORCE, target=known.id, reason=reason)
+
+
+def _there_already(case: _Case, item: Item) -> Entry | None:
+    """Return the very entry that an item was exported from; None: it is not there, or says something else."""
+    entry = case.beside.entries.get(imported_id(item))
+    return entry if entry is not None and is_its_import(item, entry) else None
 
 
 def _taken_out(item: Item) -> str:

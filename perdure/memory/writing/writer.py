@@ -10,7 +10,7 @@ from perdure.consents import withheld
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, headline_of
 from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
-from perdure.items import Item, MemoryItem, item_id, item_text
+from perdure.items import Item, MemoryItem, imported_id, item_id, item_text
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
@@ -79,6 +79,7 @@ class Writer:
         usable = _usable(batch)
         ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
+        ids |= {imported_id(item) for item in usable.values()} - {""}
         (entries, deletions), (beside, consents) = await together(
             together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
             together(self._beside(batch), self._consents.of(batch.tenant)),

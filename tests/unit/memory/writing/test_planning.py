@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
-from perdure.items import MemoryItem, RecordItem, item_id, statement
+from perdure.items import MemoryItem, RecordItem, import_of, item_id, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.write_policies import WritePolicy
@@ -492,3 +492,14 @@ def test_an_agent_that_names_something_else_lifts_no_constraint_by_the_way() -> 
 
 def asserting(content: str) -> MemoryItem:
     return memory(content).changed(assertion=assertion_of(content, NOW).assertion)
+
+
+def test_what_names_an_exported_entry_and_says_something_else_is_an_observation_like_any_other() -> None:
+    stored = believed(memory("Lunch is at noon."))
+    known = Known(entries={stored.id: stored}, deletions={})
+    for content, reason in (("lunch is at noon", "it is there already"), ("Dinner is at eight.", "")):
+        item = memory(content, occurrence=import_of(stored.id))
+        decided = plan(batch(item), known, policy=WritePolicy(), at=NOW)
+        assert decided.items[0].reason == reason
+        written = applied(batch(item), decided, {stored.id: stored})
+        assert ([entry for entry, _ in written.values()] == [stored]) is bool(reason)
