@@ -130,7 +130,8 @@ class Remembered(Stored):
     purge_after: Instant | None = None
     """For a forgotten one: until when forgetting it can be undone."""
     kept_at: Instant | None = None
-    """When a person undid forgetting it; the rules leave it alone from then on, up to an end that comes later."""
+    """When a person undid forgetting it, or merged it into one that says less; the rules leave it alone from then on,
+    up to an end that comes later."""
     version: Annotated[int, Field(ge=1)] = 1
     """Grows by one with every change."""
     operations: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from perdure.errors import InvalidInput
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
 from perdure.memory.door import Door
-from perdure.memory.updating import correcting, revising
+from perdure.memory.updating import correcting, merging, revising
 from perdure.memory.updating.plans import Asked, Plan
 from perdure.memory.updating.versions import version_of
 from perdure.memory.writing.contradictions import doubt, overtaken, verdict
@@ -95,7 +95,7 @@ class Reverter:
             others = await self._longterm.get(asked.tenant, [one for one in successor.merged_from if one not in seen])
             for one in others.values():
                 if isinstance(one, Memory) and one.superseded_by == successor.id:
-                    apart = one.changed(state=State.CURRENT, superseded_by="", superseded_at=None, contradicted=False)
+                    apart = merging.taken_apart(one)
                     changed[one.id] = (one, revising.reverted(one, apart, asked.at))
         return changed
 

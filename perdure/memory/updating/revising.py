@@ -7,14 +7,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic import JsonValue
-
 from perdure.changes import ActorKind
 from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
 from perdure.filters import MIN_CONFIDENCE
 from perdure.identity import digest
-from perdure.items import bounded_metadata
 from perdure.model import Unit
 from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
 
@@ -26,9 +23,6 @@ HELPFUL = 0.1
 
 UNHELPFUL = -0.2
 """What negative feedback takes from it (R32)."""
-
-_MOST_LISTED = 20
-"""Tags, names, relations and scopes that a memory may have."""
 
 _REVERTED = (*Described.model_fields, "text", "confidence", "importance", "valid_until")
 """The fields that an earlier version restores: a memory's content and confidence, but not its evidence."""
@@ -154,65 +148,6 @@ def corrected(
     )
 
 
-def is_recalled_less(one: Memory, other: Memory) -> bool:
-    """Return whether a merger, which averages, would take what is recalled below what recall requires."""
-    return max(one.confidence, other.confidence) >= MIN_CONFIDENCE > (one.confidence + other.confidence) / 2
-
-
-def merged_id(operation: str, one: str, other: str) -> str:
-    """Return the id of the memory that two become: a new one for each merger."""
-    return f"mem_{digest('merged/1', operation, one, other)}"
-
-
-def merged(identifier: str, first: Memory, second: Memory) -> Memory:
-    """Return the memory that two become: the text of the first, and what else is known of both.
-
-    Raises:
-        InvalidInput: Both have more tags, names, relations, scopes or metadata than one memory may have.
-    """
-    oldest, newest = sorted((first, second), key=lambda one: one.newest)
-    occurrences = _union(oldest.occurrences, newest.occurrences)
-    important = [one.importance for one in (first, second) if one.importance is not None]
-    # If one counts everywhere, or for ever, the result does too.
-    everywhere = not (first.scopes and second.scopes)
-    constraint = MemoryType.CONSTRAINT in (first.memory_type, second.memory_type)
-    trials = _union(oldest.trials, newest.trials)
-    return first.changed(
-        id=identifier,
-        source=Source.MERGED,
-        memory_type=MemoryType.CONSTRAINT if constraint else first.memory_type,
-        confidence=round((first.confidence + second.confidence) / 2, 6),
-        importance=max(important, default=None),
-        tags=_listed("tags", first, second),
-        names=_listed("names", first, second),
-        relations=_listed("relations", first, second),
-        scopes=() if everywhere else _listed("scopes", first, second),
-        pinned=first.pinned or second.pinned,
-        metadata_json=_metadata(first, second),
-        occurrences=occurrences[-OCCURRENCES_KEPT:],
-        seen=min(len(occurrences), OCCURRENCES_KEPT) or 1,
-        first_seen=min(first.first_seen, second.first_seen),
-        last_seen=newest.last_seen,
-        recorded_at=newest.recorded_at,
-        last_accessed=max(filter(None, (first.last_accessed, second.last_accessed)), default=None),
-        access_count=first.access_count + second.access_count,
-        valid_from=_earliest(first.valid_from, second.valid_from),
-        valid_until=_latest(first.valid_until, second.valid_until),
-        suspended=None,
-        merged_from=(first.id, second.id),
-        supersedes=first.id,
-        superseded_by="",
-        trials=trials[-OCCURRENCES_KEPT:],
-        successes=tuple(one for one in trials[-OCCURRENCES_KEPT:] if one in {*first.successes, *second.successes}),
-        state=State.CURRENT,
-        forget_after=None,
-        forget_reason="",
-        kept_at=max(filter(None, (first.kept_at, second.kept_at)), default=None),
-        version=1,
-        operations=(),
-    )
-
-
 def reverted(memory: Memory, earlier: Memory, at: datetime) -> Memory:
     """Return a memory with the content of an earlier version, believed again if it was then.
 
@@ -229,44 +164,6 @@ def reverted(memory: Memory, earlier: Memory, at: datetime) -> Memory:
         return memory.changed(**fields)
     believed = {"state": State.CURRENT, "suspended": None, "kept_at": earlier.kept_at}
     return memory.changed(**fields, **believed, last_seen=max(memory.last_seen, at), recorded_at=at)
-
-
-def _listed(name: str, first: Memory, second: Memory) -> tuple[Any, ...]:
-    both = _union(getattr(first, name), getattr(second, name))
-    if len(both) > _MOST_LISTED:
-        problem = f"both together have {len(both)}, and a memory has at most {_MOST_LISTED}"
-        raise InvalidInput(name, problem, fix="correct one of the two so that it has fewer")
-    return both
-
-
-def _union(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (*one, *(value for value in other if value not in one))
-
-
-def _metadata(first: Memory, second: Memory) -> JsonValue:
-    """Return the metadata of both: if they differ, the second's is kept under its id."""
-    one, other = first.metadata_json, second.metadata_json
-    both: JsonValue
-    if one is None or other is None or one == other:
-        both = other if one is None else one
-    elif isinstance(one, dict) and isinstance(other, dict):
-        differing: dict[str, JsonValue] = {key: other[key] for key in other if key in one and other[key] != one[key]}
-        both = {**other, **one, **({second.id: differing} if differing else {})}
-    else:
-        both = {first.id: one, second.id: other}
-    try:
-        return bounded_metadata(both)
-    except ValueError as problem:
-        fix = "remember one of the two again with less"
-        raise InvalidInput("metadata_json", f"of both together {problem}", fix=fix) from None
-
-
-def _earliest(one: datetime | None, other: datetime | None) -> datetime | None:
-    return None if one is None or other is None else min(one, other)
-
-
-def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
-    return None if one is None or other is None else max(one, other)
 
 
 def why_of(update: Update) -> str:

@@ -13,7 +13,7 @@ from perdure.jobs import Batch, Decision
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.holding import HoldPolicy
-from perdure.memory.updating import correcting, revising
+from perdure.memory.updating import correcting, merging, revising
 from perdure.memory.updating.plans import Asked, Plan
 from perdure.memory.updating.reverting import Reverter
 from perdure.memory.updating.versions import outcome
@@ -217,10 +217,12 @@ class Updater:
         first = await self._believed(asked, asked.request.id)
         second = await self._believed(asked, other, field="other", expected=False)
         revising.require_permitted(asked.request.update, [first, second], asked.request.by.kind)
-        identifier = revising.merged_id(asked.operation, first.id, second.id)
+        if not any(asked.operation in one.operations for one in (first, second)):
+            merging.require_mergeable(first, second)
+        identifier = merging.merged_id(asked.operation, first.id, second.id)
         stored = (await self._longterm.get(asked.tenant, [identifier])).get(identifier)
-        whole = revising.merged(identifier, first, second)
-        ancestors = [(one, one.superseded(identifier, asked.at)) for one in (first, second)]
+        whole = merging.merged(identifier, first, second)
+        ancestors = [(one, merging.ancestor(one, whole, asked.at)) for one in (first, second)]
         return Plan(identifier, ((stored, whole), *ancestors))
 
     async def _correction(self, asked: Asked, update: Correction) -> Plan:

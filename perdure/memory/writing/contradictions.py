@@ -107,6 +107,16 @@ def says_the_same(item: MemoryItem, memory: Memory) -> bool:
     return restates(told(item.content), told(memory.text))
 
 
+def contradict(one: Memory, other: Memory) -> bool:
+    """Return whether two memories say what cannot both be, whenever and wherever either holds."""
+    old, new = sorted((one, other), key=lambda memory: memory.newest)
+    if not may_concern(new.text, old.text):
+        return False
+    if old.assertion and new.assertion and agreement(old.assertion, new.assertion) is Agreement.CONTRADICTION:
+        return True
+    return changes(told(new.text), told(old.text))
+
+
 def _is_all_said(item: MemoryItem, memory: Memory) -> bool:
     """Return whether nothing is lost where a memory stands for a statement that asserts the same."""
     return memory.assertion is not None and adds_nothing(item.content, memory.text, memory.assertion)

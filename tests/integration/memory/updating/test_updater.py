@@ -587,3 +587,28 @@ async def test_what_a_question_teaches_leaves_another_memory_its_names(stores: S
     done = await change(stores, tenant, one, update)
     assert done.id == other
     assert {"peanut", "groundnut", "k8s"} <= {*(await stored(stores, tenant, other)).names}
+
+
+async def test_what_contradicts_or_would_not_be_recalled_is_not_merged(stores: Stores, tenant: str) -> None:
+    [rome] = await told(stores, tenant, "The office is in Rome.")
+    [oslo] = await told(stores, tenant, "The office is in Oslo.", scopes=["team"])
+    [doubted] = await told(stores, tenant, "Lunch is at noon.")
+    for _ in range(3):
+        await change(stores, tenant, doubted, Feedback(helpful=False))
+    for other, problem in ((oslo, "contradict each other"), (doubted, "recall asks for")):
+        with pytest.raises(InvalidInput, match=f"other: .*({problem})"):
+            await change(stores, tenant, rome, Merger(other=other))
+    assert (await stored(stores, tenant, rome)).version == 1
+
+
+async def test_what_a_merger_would_lose_is_kept_and_comes_back_as_it_was(stores: Stores, tenant: str) -> None:
+    [short] = await told(stores, tenant, "The office is in Ghent.")
+    [more] = await told(stores, tenant, "The office is at the Korenmarkt in Ghent.")
+    before = await stored(stores, tenant, more)
+    await change(stores, tenant, short, Merger(other=more))
+    kept, gone = await stored(stores, tenant, more), await stored(stores, tenant, short)
+    assert (kept.forget_after, gone.forget_reason) == (None, "superseded for 90 days")
+    await change(stores, tenant, short, Reversion(version=1))
+    back = await stored(stores, tenant, more)
+    assert (back.state, back.kept_at, back.superseded_at) == (State.CURRENT, None, None)
+    assert back.forget_reason == before.forget_reason, "the rules look at it again"

@@ -178,7 +178,7 @@ async def test_what_a_withdrawn_memory_says_is_not_written_by_its_id(
     await say(gateway, user, grant=[EXTRACTED])
     await said(gateway, user)
     [one] = await gateway.memories(user, by=TESTER)
-    await given(gateway, user, "The train station is in the north.")
+    await said(gateway, user, "The train station is in the north.")
     other = next(entry.id for entry in await gateway.memories(user, by=TESTER) if entry.id != one.id)
     pinning = UpdateRequest(user_id=user, id=one.id, update=Pinning(pinned=True))
     await gateway.update(pinning, by=TESTER)
