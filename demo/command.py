@@ -198,13 +198,14 @@ class Demo:
 
     def _notes(self) -> RememberRequest:
         now = datetime.now(UTC)
-        yesterday = (now - timedelta(days=1)).isoformat()
+        before, yesterday = [(now - timedelta(days=days)).isoformat() for days in (2, 1)]
 
         def note(name: str, **more: object) -> dict[str, object]:
             described = {"kind": "record", "lane": "feedback", "key": name, "payload": {"note": name}}
             return described | {"occurrence": f"demo/{name}", "occurred_at": now.isoformat()} | more
 
-        expired = (note("build freeze", valid_until=yesterday), note("registry outage", valid_until=yesterday))
+        over = {"occurred_at": before, "valid_until": yesterday}
+        expired = (note("build freeze", **over), note("registry outage", **over))
         notes = (*expired, note("rumour", confidence=0.1), note("licence policy"))
         return RememberRequest.model_validate({"user_id": self._user, "key": "demo notes", "items": notes})
 

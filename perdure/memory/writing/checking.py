@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from perdure.documents import mapping, validated
 from perdure.errors import InvalidItem
-from perdure.items import Item, MemoryItem, RecordItem, TurnItem
+from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant
 from perdure.names import DEFAULT_POLICY
@@ -49,6 +49,20 @@ def require_span(item: Item, field: str) -> None:
         raise InvalidItem(f"{field}.valid_until", problem, fix="give a later day, or leave it out")
 
 
+def require_lasting(item: Item, accepted_at: Instant, field: str) -> None:
+    """Refuse an item that was over already when it was observed, as where somebody has mistaken the year.
+
+    What was observed long ago, and was over since, is history, and kept.
+
+    Raises:
+        InvalidItem: Naming the field and the fix.
+    """
+    if item.valid_until is not None and item.valid_until <= min(item.occurred_at, accepted_at):
+        problem = f"{item.valid_until:%Y-%m-%d} was over when it was observed"
+        fix = "give a later day, or in occurred_at the day on which it still held"
+        raise InvalidItem(f"{field}.valid_until", problem, fix=fix)
+
+
 def read_item(raw: JsonValue, field: str) -> Item:
     """Read one item as a caller wrote it.
 
@@ -78,6 +92,8 @@ def read_batch(
 ) -> Batch:
     """Read a batch; an item that cannot be used keeps its place, with the reason.
 
+    What people write is held to more than what is extracted from a conversation, or imported: it must not be over.
+
     Args:
         tenant: Whose.
         key: The caller's own key.
@@ -100,6 +116,8 @@ def read_batch(
             require_span(item, f"items[{index}]")
             if accepted_at is not None:
                 require_timely(item, accepted_at, f"items[{index}]")
+            if accepted_at is not None and not session and not imported_id(item):
+                require_lasting(item, accepted_at, f"items[{index}]")
             read.append(item)
         except InvalidItem as error:
             if len(items) == 1:

@@ -151,9 +151,21 @@ async def test_an_order_inside_a_memory_stays_data(gateway: Gateway, user: str) 
     assert offered.left
 
 
-async def test_what_held_until_yesterday_is_kept_and_not_believed(gateway: Gateway, user: str) -> None:
+async def test_what_is_said_to_have_been_over_already_is_refused(gateway: Gateway, user: str) -> None:
     past = (datetime.now(UTC) - timedelta(days=1)).isoformat()
-    receipt = await told(gateway, user, GOOD, valid_until=past)
+    complaint = (
+        rf"items\[0\]\.valid_until: {past[:10]} was over when it was observed \(give a later day, or in occurred_at"
+    )
+    with pytest.raises(InvalidInput, match=complaint):
+        await told(gateway, user, GOOD, valid_until=past)
+    assert await gateway.memories(user, everything=True, by=TESTER) == []
+
+
+async def test_what_was_seen_before_and_held_until_yesterday_is_kept_and_not_believed(
+    gateway: Gateway, user: str
+) -> None:
+    before, past = [(datetime.now(UTC) - timedelta(days=days)).isoformat() for days in (2, 1)]
+    receipt = await told(gateway, user, GOOD, occurred_at=before, valid_until=past)
     found = await gateway.recall(RecallRequest(user_id=user, text=GOOD), by=TESTER)
     assert found.items == ()
     assert receipt.items[0].fate is Fate.SEARCHABLE

@@ -178,6 +178,7 @@ async def test_a_team_is_swept_restored_and_reconciled_by_a_member(
             "kind": "memory",
             "content": f"Room {number} is shut.",
             "occurrence": f"o{number}",
+            "occurred_at": "2019-12-01T00:00:00Z",
             "valid_until": "2020-01-01T00:00:00Z",
         }
         for number in range(30)

@@ -45,6 +45,29 @@ def test_an_observation_that_is_far_ahead_is_refused_where_it_is_given(
 
 
 @pytest.mark.parametrize(
+    ("valid_until", "more", "refused"),
+    [
+        ("2026-04-30T00:00:00Z", {}, True),
+        ("2026-05-01T00:00:00Z", {}, True),
+        ("2026-05-01T00:00:01Z", {}, False),
+        ("2026-04-30T00:00:00Z", {"session": "s"}, False),
+        ("2026-04-30T00:00:00Z", {"accepted_at": None}, False),
+        ("2026-04-30T18:00:00Z", {"accepted_at": datetime(2026, 4, 30, 12, tzinfo=UTC)}, False),
+    ],
+)
+def test_what_was_over_when_it_was_observed_is_refused_where_somebody_writes_it(
+    valid_until: str, more: dict[str, Any], *, refused: bool
+) -> None:
+    item = GOOD | {"occurred_at": "2026-05-01T00:00:00Z", "valid_until": valid_until}
+    given: dict[str, Any] = {"accepted_at": datetime(2026, 5, 2, tzinfo=UTC)} | more
+    problem = r"items\[0\]\.valid_until: 2026-0\d-\d\d was over when it was observed \(give a later day"
+    with pytest.raises(InvalidItem, match=problem) if refused else nullcontext():
+        read_batch(tenant="t", key="k", items=[item], **given)
+    imported = item | {"occurrence": "import/mem_1"}
+    assert read_batch(tenant="t", key="k", items=[imported], **given).items
+
+
+@pytest.mark.parametrize(
     ("item", "names"),
     [
         (GOOD | {"contents": "x"}, "did you mean 'content'?"),
