@@ -1,5 +1,6 @@
 """Memories on hold as activities: whether a person may still be asked, and what follows from the answer."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from temporalio import activity
@@ -23,6 +24,8 @@ class RejectCall(Passed):
     """The input of ``reject_held``."""
 
     tenant: TenantId
+    epoch: int | None = None
+    """The user's epoch when what is on hold was accepted."""
     hold: str
     reason: str
     """Who or what rejects it, and why it was on hold."""
@@ -70,5 +73,7 @@ class HoldingActivities:
     async def reject(self, call: RejectCall) -> str:
         """Record that something on hold was rejected, without its text; returns why."""
         reason = f"{call.reason}: {screen(call.note).text}" if call.note else call.reason
-        await self.door.refuse(call.tenant, call.hold, [Refusal(index=0, reason=reason)])
+        # Who was erased since has no journal that it could be recorded in.
+        with suppress(TenantErased):
+            await self.door.refuse(call.tenant, call.hold, [Refusal(index=0, reason=reason)], epoch=call.epoch)
         return reason

@@ -25,7 +25,6 @@ from perdure.errors import (
     JobFailed,
     StoreRefused,
     StoreUnavailable,
-    TenantErased,
     VersionConflict,
 )
 from perdure.identity import digest
@@ -237,21 +236,13 @@ class IngestActivities:
     async def plan(self, request: PlanCall) -> WritePlan:
         """Decide on each item."""
         with _accepted():
-            try:
-                return await self.writer.plan(request.batch, at=request.at)
-            except TenantErased as error:
-                await self.writer.refuse(request.batch, str(error), operation=activity.info().workflow_id or "")
-                raise
+            return await self.writer.plan(request.batch, at=request.at)
 
     @activity.defn(name=Activity.APPLY_INGEST)
     async def apply(self, request: ApplyCall) -> Applied:
         """Write the decisions, once; decide again if something has changed since."""
         with _accepted():
-            try:
-                applied = await self.writer.apply(request.batch, request.plan, operation=request.operation)
-            except TenantErased as error:
-                await self.writer.refuse(request.batch, str(error), operation=request.operation)
-                raise
+            applied = await self.writer.apply(request.batch, request.plan, operation=request.operation)
             if any(isinstance(item, MemoryItem) for item in request.batch.items):
                 await self.changed.add(request.batch.tenant, datetime.now(UTC))
         return applied

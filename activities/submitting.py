@@ -69,7 +69,8 @@ class Submitter:
         reached(CrashPoint.SUBMIT_HELD)
         # A second attempt finds the lines of the first, or that the job has settled, after which they may be erased.
         if not any(_tells_of(line, job) for line in await self.journal.read(batch.tenant, naming=[job])):
-            await self.journal.append(batch.tenant, lines.accepted(job, batch, now), asked_at=accepted_at)
+            accepted = lines.accepted(job, batch, now)
+            await self.journal.append(batch.tenant, accepted, epoch=batch.epoch, asked_at=accepted_at)
         reached(CrashPoint.SUBMIT_MIRRORED)
         if not await self._started(Workflow.INGEST_MEMORY, batch, job, batch.tenant, _counted(batch)):
             # If it has settled, nothing else would erase again what was journaled just now.

@@ -12,7 +12,8 @@ class Erasure(Stored):
 
     tenant: TenantId
     epoch: int
-    """Grows with every erasure of the user."""
+    """Grows with every erasure of the user, and once more when everything is removed: nothing that was accepted or read
+    under a lower one is written."""
     at: Instant
     """What was accepted before it is not written, and data that an older copy of a store still has is removed again."""
     operation: str

@@ -141,7 +141,11 @@ class HoldMemory:
 
     async def _rejected(self, hold: Hold, by: Actor, at: Instant, who: str, note: str) -> Decided:
         call = RejectCall(
-            tenant=hold.batch.tenant, hold=workflow.info().workflow_id, reason=f"{who} ({hold.reason})", note=note
+            tenant=hold.batch.tenant,
+            epoch=hold.batch.epoch,
+            hold=workflow.info().workflow_id,
+            reason=f"{who} ({hold.reason})",
+            note=note,
         )
         reason = await options.change(HoldingActivities.reject, call, "Record that it was rejected")
         return Decided(outcome=HoldOutcome.REJECTED, by=by, at=at, reason=reason)

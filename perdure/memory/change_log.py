@@ -9,6 +9,7 @@ from perdure.entries import Entry, State
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.leases import Lease
 
 
 class ChangeLog:
@@ -22,12 +23,18 @@ class ChangeLog:
         self._deletions = deletions
 
     async def announce(
-        self, tenant: str, changes: Sequence[Change], written: Sequence[Entry], deletions: Sequence[Deletion]
+        self,
+        tenant: str,
+        lease: Lease,
+        changes: Sequence[Change],
+        written: Sequence[Entry],
+        deletions: Sequence[Deletion],
     ) -> None:
         """Write down what is about to be written to the store.
 
         Args:
             tenant: Whose.
+            lease: The tenant's.
             changes: What is changed.
             written: Each entry as it will be.
             deletions: What is about to be forgotten.
@@ -40,16 +47,19 @@ class ChangeLog:
             Changed(entry=entry, operation=change.operation, by=change.by, why=change.why, note=change.note, at=now)
             for change, entry in zip(changes, written, strict=True)
         ]
-        await self.write(tenant, new, *lines)
+        await self.write(tenant, lease, new, *lines)
         if deletions:
             reached(CrashPoint.FORGET_LOGGED)
         reached(CrashPoint.CHANGE_JOURNALED)
 
-    async def withdraw(self, tenant: str, deletions: Sequence[Deletion], stored: Mapping[str, Entry]) -> None:
+    async def withdraw(
+        self, tenant: str, lease: Lease, deletions: Sequence[Deletion], stored: Mapping[str, Entry]
+    ) -> None:
         """Undo deletions of entries that were not forgotten: otherwise they could not be observed again.
 
         Args:
             tenant: Whose.
+            lease: The tenant's.
             deletions: What was announced.
             stored: Those of their entries that are stored.
         """
@@ -59,22 +69,43 @@ class ChangeLog:
             for line in (await self._deletions.of(tenant, [*runs])).values()
             if line.holds(runs[line.id].run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
         ]
-        await self.write(tenant, lines)
+        await self.write(tenant, lease, lines)
 
     async def settle(
         self,
         tenant: str,
+        lease: Lease,
         operation: str,
         versions: Mapping[str, int],
+        *,
         refused: Sequence[Refusal],
-        deletions: Sequence[Deletion] = (),
+        deletions: Sequence[Deletion],
     ) -> None:
         """Write down that an operation is done: which versions it made, and what it refused."""
-        now = datetime.now(UTC)
-        settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=now)
-        await self.write(tenant, deletions, *([settled] if operation else []))
+        await self.write(tenant, lease, deletions, *([_settled(operation, versions, refused)] if operation else []))
 
-    async def write(self, tenant: str, deletions: Sequence[Deletion], *lines: Line) -> None:
-        """Append to the journal, and then to the deletion log."""
-        await self._journal.append(tenant, [*(Forgotten(deletion=line) for line in deletions), *lines])
-        await self._deletions.write(tenant, deletions)
+    async def refuse(self, tenant: str, operation: str, refused: Sequence[Refusal], epoch: int | None) -> None:
+        """Write down that an operation is done and made nothing; no lease is held.
+
+        Args:
+            tenant: Whose.
+            operation: Its id.
+            refused: What it refused.
+            epoch: The tenant's epoch when it was accepted; None: not known.
+        """
+        await self._journal.append(tenant, [_settled(operation, {}, refused)], epoch=epoch)
+
+    async def write(self, tenant: str, lease: Lease, deletions: Sequence[Deletion], *lines: Line) -> None:
+        """Append to the journal, and then to the deletion log.
+
+        Raises:
+            TenantErased: The tenant was erased since the lease was taken.
+            LeaseLost: The lease ran out before the deletion log was written.
+        """
+        forgotten = [Forgotten(deletion=line) for line in deletions]
+        await self._journal.append(tenant, [*forgotten, *lines], epoch=lease.epoch)
+        await self._deletions.write(tenant, deletions, lease)
+
+
+def _settled(operation: str, versions: Mapping[str, int], refused: Sequence[Refusal]) -> Settled:
+    return Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=datetime.now(UTC))

@@ -91,7 +91,8 @@ class ConsentBook:
                         for one, granted in asked.items()
                     ]
                     await lease.require(SHORT_WRITE)
-                    await self._journal.append(tenant, [Consented(consent=one) for one in given], asked_at=at)
+                    lines = [Consented(consent=one) for one in given]
+                    await self._journal.append(tenant, lines, epoch=lease.epoch, asked_at=at)
                 last = latest((*known.values(), *said, *given))
                 await self._redis.write(tenant, [last[one] for one in asked], lease)
                 told = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}

@@ -145,11 +145,11 @@ class Door:
                 stored, pending, made, unfinished = compared
                 written = [self._stamped(change, stored.get(change.id)) for change in pending]
                 await lease.require(self._margin)
-                await self._log.announce(tenant, pending, written, forgetting)
+                await self._log.announce(tenant, lease, pending, written, forgetting)
                 await self._write(tenant, lease, pending, written)
             except VersionConflict:
                 stays = await self._longterm.get(tenant, [line.id for line in forgetting])
-                await self._log.withdraw(tenant, forgetting, stays)
+                await self._log.withdraw(tenant, lease, forgetting, stays)
                 raise
             reached(CrashPoint.APPLY_WRITTEN)
             await self._index(tenant, [*stored.values(), *written])
@@ -157,20 +157,21 @@ class Door:
             # What was written although a sweep had logged it is not forgotten.
             now = datetime.now(UTC)
             restoring += [line.changed(restored_at=now) for line in unfinished]
-            await self._log.settle(tenant, operation, versions, refused, restoring)
+            await self._log.settle(tenant, lease, operation, versions, refused=refused, deletions=restoring)
             # Also what an earlier attempt wrote, which may have died before it said so, or after.
             for by, ids in reasons(made).items():
                 await self._audit.changed(tenant, ids, operation=operation, by=by, again=not pending)
             reached(CrashPoint.CHANGE_AUDITED)
         return versions
 
-    async def refuse(self, tenant: str, operation: str, refused: Sequence[Refusal]) -> None:
+    async def refuse(self, tenant: str, operation: str, refused: Sequence[Refusal], *, epoch: int | None) -> None:
         """Settle an operation none of whose items becomes memory; their text leaves the journal.
 
         Raises:
+            TenantErased: The tenant was erased after this epoch: the text is gone.
             StoreUnavailable: The journal cannot be written.
         """
-        await self._log.settle(tenant, operation, {}, refused)
+        await self._log.refuse(tenant, operation, refused, epoch)
 
     async def audited(self, tenant: str, ids: Mapping[str, Sequence[str]], *, operation: str, by: Actor) -> None:
         """Audit a settled operation, unless it was audited already.
@@ -218,7 +219,7 @@ class Door:
             gone = purgeable(expected, stored, at)
             deletions = await self._deletions.of(tenant, gone)
             # This comes first, so that nobody restores what a crash has left half removed.
-            await self._log.write(tenant, [line.changed(purged=True) for line in deletions.values()])
+            await self._log.write(tenant, lease, [line.changed(purged=True) for line in deletions.values()])
             fence = await lease.require(self._margin)
             await self._longterm.delete(tenant, [one for one in gone if one in stored], fence=fence)
             reached(CrashPoint.FORGET_PURGED)

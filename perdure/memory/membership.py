@@ -127,7 +127,8 @@ class MemberBook:
             # An erasure must be able to find a user's lists before they name the user.
             for one in people:
                 await leases[one].require(SHORT_WRITE)
-                await self._journal.append(one, [Named(owner=tenant)], asked_at=at, people=involved)
+                named, epoch = [Named(owner=tenant)], leases[one].epoch
+                await self._journal.append(one, named, epoch=epoch, asked_at=at, people=involved)
                 await self._redis.name(one, [tenant], leases[one])
             lines, known = await self._journal.read(tenant), await self._redis.all(tenant)
             told = [line.membership for line in lines if isinstance(line, Enrolled)]
@@ -144,7 +145,8 @@ class MemberBook:
                     operation=operation,
                 )
                 await lease.require(SHORT_WRITE)
-                await self._journal.append(tenant, [Enrolled(membership=said)], asked_at=at, people=involved)
+                enrolled = [Enrolled(membership=said)]
+                await self._journal.append(tenant, enrolled, epoch=lease.epoch, asked_at=at, people=involved)
             await self._redis.write(tenant, [latest((*known.values(), *told, said))[member]], lease)
             what = {"member added" if belongs else "member removed": (member,)}
             await self._audit.changed(tenant, what, operation=operation, by=by, again=True)
@@ -170,6 +172,7 @@ class MemberBook:
             lines: Its lines of the journal, as they were just now.
 
         Raises:
+            TenantErased: It was erased meanwhile.
             LeaseLost: Another writer holds it, or too little of the lease is left; call it again.
             StoreUnavailable: A store does not answer; call it again.
         """
@@ -181,11 +184,11 @@ class MemberBook:
             last, named = await self._differences(tenant, lines)
             journaled, known = members_of(lines), _named(lines)
             await lease.require(SHORT_WRITE)
-            await self._journal.append(tenant, [Named(owner=one) for one in sorted(named - known)])
+            await self._journal.append(tenant, [Named(owner=one) for one in sorted(named - known)], epoch=lease.epoch)
             await self._redis.name(tenant, sorted(named), lease)
             missing = [one for member, one in last.items() if journaled.get(member) != one]
             await lease.require(SHORT_WRITE)
-            await self._journal.append(tenant, [Enrolled(membership=one) for one in missing])
+            await self._journal.append(tenant, [Enrolled(membership=one) for one in missing], epoch=lease.epoch)
             await self._redis.write(tenant, last.values(), lease)
 
     async def _differences(self, tenant: str, lines: list[Line]) -> tuple[dict[str, Membership], set[str]]:
@@ -215,7 +218,7 @@ class MemberBook:
             if one.member != user and user in self._tenant_of(one.by)
         ]
         await lease.require(SHORT_WRITE)
-        await self._journal.append(owner, [Enrolled(membership=one) for one in nameless])
+        await self._journal.append(owner, [Enrolled(membership=one) for one in nameless], epoch=lease.epoch)
         await self._redis.write(owner, nameless, lease)
         await self._redis.strike(owner, user, lease)
 

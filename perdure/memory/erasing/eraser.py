@@ -117,7 +117,7 @@ class Eraser:
         # An active writer has ended once the lease is ours, and the next one is refused by its epoch.
         async with self._leases.hold(tenant):
             # A process that has read under the epoch of ``begin`` what is removed now must not write it back.
-            await self._erasures.advance(tenant)
+            epoch = await self._erasures.advance(tenant)
             await self._longterm.drop_tenant(tenant)
             reached(CrashPoint.ERASE_DROPPED)
             await self._spool.erase(tenant)
@@ -131,7 +131,8 @@ class Eraser:
             # A copy taken since ``begin`` knows of the erasure, but still has what has been removed by now.
             begun = await self._latest(tenant)
             if begun is not None:
-                await together(*(log.add(begun.changed(removed=True)) for log in self._logs.values()))
+                ended = begun.changed(epoch=epoch, removed=True)
+                await together(*(log.add(ended) for log in self._logs.values()))
 
     async def end(self, tenant: str) -> None:
         """Forget what the erasure itself needed until it was proved: who may erase a team again, who wrote last."""

@@ -6,7 +6,6 @@ its operations, so that a job that is repeated is recognised.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -14,7 +13,8 @@ from perdure.changes import Actor, Deletion
 from perdure.changes import latest as latest_deletions
 from perdure.consents import latest
 from perdure.entries import Entry
-from perdure.errors import TenantErased
+from perdure.errors import StoreUnavailable, TenantErased
+from perdure.losses import Store
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.comparison import observed_anew
 from perdure.memory.consenting import consents_of
@@ -118,8 +118,11 @@ class Reconciler:
             await self._repair.add(tenant)
         while True:
             work = _Work(operation, by, await self._leases.epoch(tenant))
-            with suppress(TenantErased):
+            try:
                 return await self._reconciled(tenant, work)
+            except TenantErased as error:
+                if await self._leases.epoch(tenant) == work.epoch:
+                    raise StoreUnavailable(Store.REDIS, "does not know yet that the user was erased") from error
 
     async def _reconciled(self, tenant: str, work: _Work) -> Merging:
         lines = await self._journal.read(tenant)
@@ -153,7 +156,7 @@ class Reconciler:
             last = latest((*known.values(), *journaled.values()))
             missing = [one for purpose, one in last.items() if journaled.get(purpose) != one]
             await lease.require(self._margin)
-            await self._journal.append(tenant, [Consented(consent=one) for one in missing])
+            await self._journal.append(tenant, [Consented(consent=one) for one in missing], epoch=epoch)
             lost = [one for purpose, one in last.items() if known.get(purpose) != one]
             await self._consents.write(tenant, lost, lease)
 
@@ -181,9 +184,9 @@ class Reconciler:
             missing = [last[identifier] for identifier in differ if journaled.get(identifier) != last[identifier]]
             lost = [last[identifier] for identifier in differ if known.get(identifier) != last[identifier]]
             await lease.require(self._margin)
-            await self._journal.append(tenant, [Forgotten(deletion=line) for line in missing])
+            await self._journal.append(tenant, [Forgotten(deletion=line) for line in missing], epoch=epoch)
             await lease.require(self._margin)
-            await self._deletions.write(tenant, lost)
+            await self._deletions.write(tenant, lost, lease)
         return len({line.id for line in (*missing, *lost)})
 
     async def _apply(
@@ -221,10 +224,11 @@ class Reconciler:
         at, operation = datetime.now(UTC), work.operation
         changed = [Changed(entry=entry, operation=operation, by=work.by, why=_WHY, at=at) for entry in merged.journal]
         await lease.require(self._margin)
-        await self._journal.append(tenant, changed)
+        await self._journal.append(tenant, changed, epoch=work.epoch)
         if merged.write:
             await self._repair.add(tenant)
             await self._repair.write(tenant, lease, merged.write)
         versions = {entry.id: entry.version for entry in merged.journal}
         if versions:
-            await self._journal.append(tenant, [Settled(operation=operation, versions=versions, at=at)])
+            settled = Settled(operation=operation, versions=versions, at=at)
+            await self._journal.append(tenant, [settled], epoch=work.epoch)

@@ -134,7 +134,7 @@ class Writer:
         _require_known(item.decision for item in decided.items)
         refused = _refused(decided)
         if len(refused) == len(decided.items):
-            await self._door.refuse(batch.tenant, operation, refused)
+            await self._door.refuse(batch.tenant, operation, refused, epoch=decided.epoch)
             return Applied(versions={})
         # Before the lease, and of all items: which of them the second plan inserts is not known yet.
         vectors = await self._embedded(batch)
@@ -216,11 +216,6 @@ class Writer:
                 )
             )
         return changes
-
-    async def refuse(self, batch: Batch, reason: str, *, operation: str) -> None:
-        """Settle a batch none of whose items becomes memory."""
-        refused = [Refusal(index=index, reason=reason) for index in range(len(batch.items))]
-        await self._door.refuse(batch.tenant, operation, refused)
 
     async def settled_again(self, tenant: str, job: str) -> None:
         """Erase the items of a settled job, whose batch was journaled once more."""

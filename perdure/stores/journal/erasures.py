@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from perdure.erasures import Erasure, highest, require_none_since
+from perdure.errors import TenantErased
 from perdure.losses import Store
 from perdure.stores import disk
 from perdure.tolerance import read_back
@@ -45,6 +46,15 @@ class ErasureLog:
         """Return whether a user was erased after an epoch; for a thread that may read files."""
         erased = self._all((tenant,)).get(tenant)
         return erased is not None and erased.epoch > epoch
+
+    def require_epoch(self, tenant: str, epoch: int) -> None:
+        """Check that a user was not erased after an epoch. It reads the file: call it in a thread.
+
+        Raises:
+            TenantErased: They were.
+        """
+        if self.is_newer(tenant, epoch):
+            raise TenantErased("the user's memory was erased after this was accepted")
 
     def require_none_since(self, asked_at: datetime, tenants: Collection[str]) -> None:
         """Check that none of these users was erased at a moment or later. It reads the file: call it in a thread.

@@ -41,7 +41,13 @@ class Journal:
         self._id: str | None = None
 
     async def append(
-        self, tenant: str, lines: Sequence[Line], *, asked_at: datetime | None = None, people: Collection[str] = ()
+        self,
+        tenant: str,
+        lines: Sequence[Line],
+        *,
+        epoch: int | None = None,
+        asked_at: datetime | None = None,
+        people: Collection[str] = (),
     ) -> None:
         """Write lines together; on return they are on the disk, and after an error none of them is kept.
 
@@ -51,11 +57,12 @@ class Journal:
         Args:
             tenant: Whose lines.
             lines: What is written.
+            epoch: The tenant's epoch that it was accepted or read under; None: not known.
             asked_at: When it was asked to be written; None: it does not matter who was erased since.
             people: Who must not have been erased since, besides the tenant.
 
         Raises:
-            TenantErased: One of them was. An erasure that comes later finds the lines.
+            TenantErased: One of them was, or the tenant after that epoch. An erasure that comes later finds the lines.
             StoreLost: The folder no longer holds the journal that it held before: it is not mounted, say.
         """
         refusing = [line for line in lines if isinstance(line, Settled) and line.refused]
@@ -64,6 +71,8 @@ class Journal:
             return [raw for settled in refusing for raw in _refused(content, settled)]
 
         def require() -> None:
+            if epoch is not None:
+                self._erasures.require_epoch(tenant, epoch)
             if asked_at is not None:
                 self._erasures.require_none_since(asked_at, {tenant, *people})
 

@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
+from perdure.stores.redis.leases import Lease
 
 QUIET = timedelta(minutes=10)
 """How long after a write its tenant is checked: by then its job has confirmed it, and Weaviate has flushed it. A tenant
@@ -84,9 +85,13 @@ class Checks:
         claimed = await ask(self._redis, "ZCOUNT", keys.CHECKS, f"({_score(now + QUIET)}", "+inf")
         return due + claimed
 
-    async def begin_rewrite(self, tenant: str, ids: Sequence[str]) -> None:
-        """Record that these entries are about to be deleted and written anew."""
-        await ask(self._redis, "SADD", keys.rewrites(tenant), *ids)
+    async def begin_rewrite(self, tenant: str, ids: Sequence[str], lease: Lease) -> None:
+        """Record that these entries are about to be deleted and written anew, while the tenant's lease is held.
+
+        Raises:
+            LeaseLost: It has run out.
+        """
+        await lease.write("SADD", keys.rewrites(tenant), *ids)
 
     async def unfinished(self, tenant: str) -> list[str]:
         """Return the entries that a rewrite may have deleted and not yet written."""

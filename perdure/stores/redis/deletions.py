@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 from perdure.changes import Deletion
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.stores.redis.leases import Lease
 from perdure.tolerance import read_back
 
 
@@ -28,17 +29,22 @@ class Deletions:
         lines: list[str] = await ask(self._redis, "HVALS", keys.deletions(tenant))
         return sorted((read_back(Deletion, line) for line in lines), key=lambda line: (line.at, line.id))
 
-    async def write(self, tenant: str, deletions: Sequence[Deletion]) -> None:
-        """Add lines, or replace those on the same ids."""
+    async def write(self, tenant: str, deletions: Sequence[Deletion], lease: Lease) -> None:
+        """Add lines, or replace those on the same ids, while the tenant's lease is held.
+
+        Raises:
+            LeaseLost: It has run out: a line of a user who was erased meanwhile would stay for good.
+            StoreUnavailable: Redis does not answer.
+        """
         if deletions:
             # The run lists the tenant first: after a crash in between, a retry that finds the lines written
             # would not write again, and undoing the run would pass the tenant over.
             runs = sorted({line.run for line in deletions})
-            await ask(self._redis, "SADD", keys.runs(tenant), *runs)
+            await lease.write("SADD", keys.runs(tenant), *runs)
             for run in runs:
                 await ask(self._redis, "SADD", keys.forgetting(run), tenant)
             lines = (text for line in deletions for text in (line.id, line.model_dump_json()))
-            await ask(self._redis, "HSET", keys.deletions(tenant), *lines)
+            await lease.write("HSET", keys.deletions(tenant), *lines)
 
     async def tenants_of(self, run: str, *, after: str, limit: int) -> list[str]:
         """Return the tenants of which a run forgot something, in order of their ids.

@@ -65,9 +65,9 @@ class RedisErasures:
         if known is None or known.order < erasure.order:
             await ask(self._redis, "HSET", keys.ERASURES, erasure.tenant, erasure.model_dump_json())
 
-    async def advance(self, tenant: str) -> None:
-        """Raise a user's epoch once more: what was read under the erasure's own is written no more."""
-        await ask(self._redis, "INCR", keys.epoch(tenant))
+    async def advance(self, tenant: str) -> int:
+        """Raise a user's epoch once more, and return it: what was read under the erasure's own is written no more."""
+        return int(await ask(self._redis, "INCR", keys.epoch(tenant)))
 
     async def end(self, tenant: str) -> None:
         """Forget who wrote last, which an erasure needs until it is proved."""

@@ -1,7 +1,8 @@
-"""What a process that slept past its lease says of members and consents crosses no erasure."""
+"""What a process that slept past its lease writes crosses no erasure: entries, deletions, members and consents."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,17 @@ import pytest
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Purpose
 from perdure.errors import LeaseLost, TenantErased
+from perdure.identity import object_uuid
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.members import RedisMembers
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
+from tests.integration.memory.forgetting.test_forgetter import LATER, passing, write
 from tests.integration.memory.test_membership import ADMIN, names_left, say
+from tests.support.cutting import collection_of
+from worker.wiring.services import Services
 
 
 @pytest.fixture
@@ -57,6 +62,83 @@ async def erase(here: Deployment, *tenants: str, while_asleep: tuple[str, ...]) 
         await here.services.eraser.begin(tenant, operation="erase", by=ADMIN, at=datetime.now(UTC))
         await here.services.eraser.remove(tenant)
         assert await here.services.eraser.left(tenant) == ()
+
+
+async def remember(services: Services, tenant: str) -> None:
+    await write(services, tenant, passing("late", "o9"), operation="late")
+
+
+async def refuse(services: Services, tenant: str) -> None:
+    await forget(services, tenant)
+    await write(services, tenant, passing("first", "o0"), operation="late")
+
+
+async def forget(services: Services, tenant: str) -> None:
+    plan = await services.forgetter.plan(tenant, at=LATER, approved=True)
+    assert len(plan.tombstone) == 1
+    await services.forgetter.tombstone(plan, run="late", by=ADMIN)
+
+
+async def repair(services: Services, tenant: str) -> None:
+    """Write to an entry that a filter no longer finds."""
+    [identifier] = await write(services, tenant, passing("early", "o1"))
+    collection = await collection_of(services.longterm, tenant, "record")
+    found = await collection.query.fetch_object_by_id(object_uuid(tenant, identifier), include_vector=True)
+    kept: dict[str, Any] = {name: value for name, value in found.properties.items() if name != "state"}
+    await collection.data.replace(uuid=object_uuid(tenant, identifier), properties=kept, vector=found.vector)
+    await write(services, tenant, passing("early", "o2"), operation="late")
+
+
+async def reconcile(services: Services, tenant: str) -> None:
+    await services.journal.erase(tenant)
+    await services.reconciler.reconcile(tenant, operation="late", by=ADMIN)
+
+
+async def reconcile_deletions(services: Services, tenant: str) -> None:
+    await forget(services, tenant)
+    await reconcile(services, tenant)
+
+
+async def reconcile_consents(services: Services, tenant: str) -> None:
+    now = datetime.now(UTC)
+    await services.consents.say(tenant, grant=[Purpose.EXTRACTED], withdraw=[], operation="o", by=ADMIN, at=now)
+    await reconcile(services, tenant)
+
+
+LATE: dict[str, tuple[Callable[[Services, str], Coroutine[Any, Any, None]], int]] = {
+    "what is remembered": (remember, 1),
+    "that it was written": (remember, 2),
+    "what is refused": (refuse, 3),
+    "what is forgotten": (forget, 1),
+    "what is written anew": (repair, 3),
+    "what the journal lost": (reconcile, 1),
+    "that it lost it": (reconcile, 2),
+    "deletions that it lost": (reconcile_deletions, 3),
+    "consents that it lost": (reconcile_consents, 2),
+}
+"""What is written to the journal, and by which of its writers' lines."""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the line is written", "after it"])
+@pytest.mark.parametrize("begun", [False, True], ids=["erased later", "being erased already"])
+@pytest.mark.parametrize("what", LATE)
+async def test_nothing_comes_back_of_who_was_erased_while_the_writer_slept(
+    here: Deployment, tenant: str, monkeypatch: pytest.MonkeyPatch, what: str, begun: bool, after: bool
+) -> None:
+    services, (late, nth) = here.services, LATE[what]
+    if begun:
+        await services.eraser.begin(tenant, operation="erase", by=ADMIN, at=datetime.now(UTC))
+    await write(services, tenant, passing("first", "o0"), operation="first")
+    asleep = Asleep(services.journal.append, tenant, nth=nth, after=after)
+    monkeypatch.setattr(services.journal, "append", asleep)
+    writing = asyncio.create_task(late(services, tenant))
+    async with asyncio.timeout(30):
+        await asleep.sleeps.wait()
+    await erase(here, tenant, while_asleep=(tenant,))
+    asleep.wakes.set()
+    with suppress(LeaseLost, TenantErased):
+        await writing
+    assert await services.eraser.left(tenant) == ()
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before the line is written", "after it"])

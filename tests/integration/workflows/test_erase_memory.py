@@ -151,6 +151,7 @@ async def test_what_was_accepted_before_is_not_written_after(here: Deployment, k
     [line] = (await job.result()).items
     assert (line.fate, "erased after this was accepted" in line.reason) == (Fate.REJECTED, True)
     assert await services.longterm.everything(tenant) == {}
+    assert await services.eraser.left(tenant) == (), "nor that it was refused"
     later = batch.changed(accepted_at=datetime.now(UTC) + timedelta(minutes=1), epoch=None, key="later")
     job = await here.client.start_workflow(
         Workflow.INGEST_MEMORY, later, id=job_id(later), task_queue=here.queue, result_type=Receipt

@@ -222,7 +222,8 @@ async def test_undoing_goes_on_where_the_store_lost_an_entry(stores: Stores, ten
         assert [identifier for identifier, line in lines.items() if line.restored_at] == left
         assert all(line.purged for identifier, line in lines.items() if identifier not in left)
         again = [line.changed(restored_at=None, purged=False) for line in lines.values()]
-        await stores.deletions.write(tenant, again)
+        async with stores.leases.hold(tenant) as lease:
+            await stores.deletions.write(tenant, again, lease)
 
 
 async def test_forgetting_and_undoing_name_who_and_why(stores: Stores, tenant: str) -> None:

@@ -12,6 +12,7 @@ from perdure.errors import StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.leases import Leases
 from tests.conftest import Servers
 
 
@@ -28,10 +29,11 @@ async def test_a_line_is_never_there_without_its_run_knowing_the_tenant(redis: R
     line = Deletion(id="mem_1", at=datetime(2026, 5, 1, tzinfo=UTC), reason="expired", run=run)
     # Of another type, the run's key refuses: the attempt ends between its two writes.
     await redis.set(keys.forgetting(run), "in the way")
-    with pytest.raises(StoreUnavailable):
-        await deletions.write(tenant, [line])
-    assert await deletions.all(tenant) == []
-    await redis.delete(keys.forgetting(run))
-    await deletions.write(tenant, [line])
+    async with Leases(redis).hold(tenant) as lease:
+        with pytest.raises(StoreUnavailable):
+            await deletions.write(tenant, [line], lease)
+        assert await deletions.all(tenant) == []
+        await redis.delete(keys.forgetting(run))
+        await deletions.write(tenant, [line], lease)
     assert await deletions.tenants_of(run, after="", limit=5) == [tenant]
     assert await deletions.all(tenant) == [line]

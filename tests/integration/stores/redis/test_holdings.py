@@ -82,14 +82,16 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
         await Episodes(redis).append(tenant, session, episode)
         await Promotions(redis).take(tenant, session, 1)
         await Episodes(redis).append(tenant, session, episode.changed(id="e2"))
-    await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
+    async with Leases(redis).hold(tenant) as lease:
+        await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)], lease)
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
     await ChangedTenants(redis).add(tenant, NOW + timedelta(days=3650))
     await Checks(redis).written(tenant, NOW + timedelta(days=3650))
     await Places(redis).take("tool", "call", 1, 3600, tenant=tenant)
     await ActiveTenants(redis).found([tenant])
-    await Checks(redis).begin_rewrite(tenant, ["mem_1"])
+    async with Leases(redis).hold(tenant) as lease:
+        await Checks(redis).begin_rewrite(tenant, ["mem_1"], lease)
     by, other = Actor(kind=ActorKind.PERSON), f"t_{uuid4().hex}"
     consent = Consent(purpose=Purpose.GIVEN, granted=True, at=NOW, by=by)
     async with Leases(redis).hold(tenant) as lease:
