@@ -53,6 +53,8 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.strategies import Strategy
 from perdure.together import together
 
+_NOTING_SHARE = 0.4
+"""Part of the time limit: if Redis takes longer to tell whether the user was erased, a use is not noted."""
 _FALLBACK_MOST = 10
 """How many items the search after a thin exact result may add."""
 _EXACT_MOST = 1_000
@@ -115,7 +117,7 @@ class Recall:
         self._embedder = embedder
         self._min_confidence = min_confidence
         self._rules = rules or RetentionRules()
-        self._uses = Uses(accesses)
+        self._uses = Uses(accesses, limit_seconds * _NOTING_SHARE)
         self._audit = audit
         self._sources = Sources(
             longterm=longterm,
@@ -151,12 +153,12 @@ class Recall:
             query = query.changed(min_confidence=self._min_confidence)
         with self._telemetry.recall(query) as span:
             asking = Asking(self._sources, query)
-            allowed = together(asking.withheld(), asking.look_for_loss())
+            allowed = together(together(asking.withheld(), asking.look_for_loss()), self._uses.epoch(query))
             if query.keys or not _asks_by_meaning(query):
-                (withheld, told), _ = await allowed
+                ((withheld, told), _), epoch = await allowed
             else:
-                # Embedding takes most of a recall's time, and neither answer changes the question.
-                ((withheld, told), _), _ = await together(allowed, asking.sought())
+                # Embedding takes most of a recall's time, and none of the answers changes the question.
+                (((withheld, told), _), epoch), _ = await together(allowed, asking.sought())
             query = query.changed(withheld=withheld)
             asking.limited(query)
             searched = together(self._items(query, asking), self._always(query, asking))
@@ -165,7 +167,7 @@ class Recall:
             result = await self._told(query, asking, found, episodes, started)
             result = await self._audited(query, result.changed(withheld=told))
             self._telemetry.finished(span, result)
-        self._uses.add(query, result)
+        self._uses.add(query, result, epoch)
         return result
 
     async def _audited(self, query: Query, result: RecallResult) -> RecallResult:

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from perdure.entries import Use
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script, ask
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 
 _KEPT = timedelta(days=7)
 """How long uses wait to be written if the schedule is paused; then they are lost, but nothing else is."""
@@ -17,9 +17,10 @@ _AT = "@"
 """What stands before an id in the field that says when it was last used."""
 
 _NOTE = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
-for place = 3, #ARGV do
+for place = 3, #ARGV - 1 do
   redis.call('HINCRBY', KEYS[1], ARGV[place], 1)
   redis.call('HSET', KEYS[1], '@' .. ARGV[place], ARGV[1])
 end
@@ -70,16 +71,32 @@ class Accesses:
         self._take = Script(redis, _TAKE)
         self._done = Script(redis, _DONE)
 
-    async def add(self, tenant: str, ids: Sequence[str], at: datetime) -> None:
-        """Note that these were recalled.
+    async def epoch(self, tenant: str) -> int:
+        """Return a tenant's epoch, for a recall that begins now.
 
         Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        return int(await ask(self._redis, "GET", keys.epoch(tenant)) or 0)
+
+    async def add(self, tenant: str, ids: Sequence[str], at: datetime, *, epoch: int | None = None) -> None:
+        """Note that these were recalled.
+
+        Args:
+            tenant: Whose.
+            ids: The entries.
+            at: When.
+            epoch: The tenant's epoch before they were looked for; None: not known.
+
+        Raises:
+            TenantErased: The tenant was erased since.
             StoreUnavailable: Redis does not answer.
         """
         if ids:
             moment = int(at.timestamp() * 1000)
             waiting, _ = keys.accesses(tenant)
-            await self._note([waiting, keys.index(tenant)], moment, int(_KEPT.total_seconds() * 1000), *ids)
+            places = [waiting, keys.index(tenant), keys.epoch(tenant)]
+            await self._note(places, moment, int(_KEPT.total_seconds() * 1000), *ids, known(epoch))
             await ask(self._redis, "ZADD", keys.ACCESSED, moment, tenant)
 
     async def tenants(self, limit: int) -> list[tuple[str, str]]:

@@ -7,11 +7,12 @@ from redis.asyncio import Redis
 
 from perdure.identity import digest
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
 
 # Two places are all that anybody asks for, and a place that is known already makes nothing last longer.
 _SEEN = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
 local ttl = tonumber(ARGV[1])
 local count = redis.call('SCARD', KEYS[1])
@@ -36,16 +37,18 @@ class Observations:
         self._ttl = int(ttl.total_seconds() * 1000)
         self._seen = Script(redis, _SEEN)
 
-    async def seen(self, tenant: str, behaviour: Sequence[str], place: str) -> int:
+    async def seen(self, tenant: str, behaviour: Sequence[str], place: str, *, epoch: int | None = None) -> int:
         """Note an observation, and return in how many places the same was observed so far, this one included: 1 or 2.
 
         Args:
             tenant: Whose behaviour.
             behaviour: What was observed, in words: see ``writing.behaviour``.
             place: Where it was observed.
+            epoch: The tenant's epoch when it was accepted; None: not known.
 
         Raises:
+            TenantErased: The tenant was erased since.
             StoreUnavailable: Redis does not answer.
         """
-        places = [keys.observed(tenant, digest("behaviour/1", *behaviour)[:24]), keys.index(tenant)]
-        return int(await self._seen(places, self._ttl, digest("place/1", place)[:24]))
+        places = [keys.observed(tenant, digest("behaviour/1", *behaviour)[:24]), keys.index(tenant), keys.epoch(tenant)]
+        return int(await self._seen(places, self._ttl, digest("place/1", place)[:24], known(epoch)))

@@ -5,15 +5,17 @@ from collections.abc import Sequence
 
 from redis.asyncio import Redis
 
+from perdure.identity import digest
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
 
 _ADMIT = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
 local ttl, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 local admitted = {}
-for place = 3, #ARGV do
+for place = 3, #ARGV - 1 do
   if redis.call('SISMEMBER', KEYS[1], ARGV[place]) == 1 then
     admitted[place - 2] = 1
   elseif redis.call('SCARD', KEYS[1]) < most then
@@ -33,6 +35,8 @@ return admitted
 class SessionWrites:
     """Counts what a session adds, by distinct occurrences: a retry is admitted again, and counted once.
 
+    What it offers that waits for a person is counted apart. It holds digests alone.
+
     Args:
         redis: A client made with ``connect``.
         ttl: How long a session is counted after it last added something.
@@ -42,7 +46,16 @@ class SessionWrites:
         self._ttl = int(ttl.total_seconds() * 1000)
         self._admit = Script(redis, _ADMIT)
 
-    async def admit(self, tenant: str, session: str, occurrences: Sequence[str], *, most: int) -> list[bool]:
+    async def admit(
+        self,
+        tenant: str,
+        session: str,
+        occurrences: Sequence[str],
+        *,
+        most: int,
+        held: bool = False,
+        epoch: int | None = None,
+    ) -> list[bool]:
         """Return for each observation whether the session may add it.
 
         Args:
@@ -50,12 +63,16 @@ class SessionWrites:
             session: Which one.
             occurrences: Where each was observed.
             most: How many a session may add.
+            held: Whether they wait for a person.
+            epoch: The tenant's epoch when they were accepted; None: not known.
 
         Raises:
+            TenantErased: The tenant was erased since.
             StoreUnavailable: Redis does not answer.
         """
         if not occurrences:
             return []
-        places = [keys.written(tenant, session), keys.index(tenant)]
-        found = await self._admit(places, self._ttl, most, *occurrences)
+        places = [keys.written(tenant, session, held=held), keys.index(tenant), keys.epoch(tenant)]
+        digests = [digest("occurrence/1", one)[:24] for one in occurrences]
+        found = await self._admit(places, self._ttl, most, *digests, known(epoch))
         return [bool(one) for one in found]

@@ -37,12 +37,15 @@ from perdure.steering import GivenFeedback
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.holdings import holdings
+from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.recalls import TaskRecalls
+from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.temporal.attributes import tenant_attributes
 from tests.conftest import OwnServers, Servers
@@ -212,8 +215,15 @@ LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {
     "feedback": lambda services, tenant, epoch: RedisFeedback(services.redis, HOUR).add(
         tenant, "t", LateFeedback(id="f", run="r", given=judged()), epoch=epoch
     ),
+    "a use": lambda services, tenant, epoch: Accesses(services.redis).add(
+        tenant, ["m"], datetime.now(UTC), epoch=epoch
+    ),
+    "a habit": lambda services, tenant, epoch: Observations(services.redis).seen(tenant, ["b"], "p", epoch=epoch),
+    "an addition": lambda services, tenant, epoch: SessionWrites(services.redis).admit(
+        tenant, "s", ["o"], most=1, epoch=epoch
+    ),
 }
-"""What is stored for a task."""
+"""What is stored for a task, a recall or a batch."""
 
 
 def effect(tenant: str, epoch: int) -> OnceEffect:
@@ -229,7 +239,7 @@ def judged() -> GivenFeedback:
 
 
 @pytest.mark.parametrize("what", LATE)
-async def test_nothing_is_stored_for_a_task_whose_user_was_erased(here: Deployment, what: str) -> None:
+async def test_nothing_is_stored_late_for_a_user_who_was_erased(here: Deployment, what: str) -> None:
     tenant, services = f"t_{uuid4().hex}", here.services
     await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
     with pytest.raises(TenantErased):

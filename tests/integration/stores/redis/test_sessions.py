@@ -29,6 +29,12 @@ async def test_a_retry_is_admitted_again_and_counted_once(sessions: SessionWrite
     assert await sessions.admit(tenant, "s", [], most=3) == []
 
 
+async def test_what_waits_for_a_person_is_counted_apart(sessions: SessionWrites) -> None:
+    tenant = f"t_{uuid4().hex}"
+    assert await sessions.admit(tenant, "s", ["a", "b"], most=1, held=True) == [True, False]
+    assert await sessions.admit(tenant, "s", ["a", "b"], most=1) == [True, False]
+
+
 async def test_many_at_once_add_no_more_than_may_be(sessions: SessionWrites) -> None:
     tenant = f"t_{uuid4().hex}"
     asked = [sessions.admit(tenant, "s", [f"{batch}.{one}" for one in range(4)], most=10) for batch in range(8)]
@@ -37,11 +43,12 @@ async def test_many_at_once_add_no_more_than_may_be(sessions: SessionWrites) -> 
 
 async def test_it_is_among_what_is_kept_of_the_user_and_expires(servers: Servers, sessions: SessionWrites) -> None:
     tenant = f"t_{uuid4().hex}"
-    await sessions.admit(tenant, "s", ["a"], most=3)
+    await sessions.admit(tenant, "s", ["in Leeds"], most=3)
     redis = connect(servers.redis_url)
     try:
         key = keys.written(tenant, "s")
         assert await ask(redis, "ZSCORE", keys.index(tenant), key) is not None
         assert 0 < await ask(redis, "PTTL", key) <= 4 * 86_400_000
+        assert "in Leeds" not in str(await ask(redis, "SMEMBERS", key)), "a digest of where it was observed"
     finally:
         await redis.aclose()
