@@ -4,6 +4,7 @@ Assertions are added to its memories unless they come with one.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
@@ -75,6 +76,7 @@ class Intake:
 
         Raises:
             InvalidInput: There is no such policy.
+            TenantErased: The user was erased since the batch's epoch.
             StoreUnavailable: Redis does not answer, so what the session has added is not known.
         """
         policy = policy_named(self._policies, batch.policy)
@@ -87,12 +89,13 @@ class Intake:
             if not isinstance(usable, UnusableItem):
                 usable = refused.get(purpose_of(batch, usable), usable)
             items.append(usable)
-        if batch.approved is None:
-            items = await self._repeated(batch.tenant, items)
+        if batch.approved is not None:
+            return TakenBatch(changed_back(batch, items=tuple(items)), ())
+        items = await self._repeated(batch.tenant, items, batch.epoch)
         batch = await self._admitted(changed_back(batch, items=tuple(items)), policy)
-        return _held(batch, policy, job, at) if batch.approved is None else TakenBatch(batch, ())
+        return _held(batch, policy, job, at)
 
-    async def _repeated(self, tenant: str, items: Sequence[BatchItem]) -> list[BatchItem]:
+    async def _repeated(self, tenant: str, items: Sequence[BatchItem], epoch: int | None) -> list[BatchItem]:
         """Return items without behaviour that was observed only once and is not believed yet."""
         once: dict[int, str] = {}
         is_away = False
@@ -102,7 +105,8 @@ class Intake:
                 continue
             try:
                 # Each of a hundred items would wait seconds for a Redis that is away.
-                seen = 0 if is_away else await self._observations.seen(tenant, behaviour, place_of(item.occurrence))
+                place = place_of(item.occurrence)
+                seen = 0 if is_away else await self._observations.seen(tenant, behaviour, place, epoch=epoch)
             except StoreUnavailable:
                 seen, is_away = 0, True
             if seen < _PLACES:
@@ -129,16 +133,23 @@ class Intake:
         most = policy.most_a_session
         if most is None or not batch.session:
             return batch
-        memories = [item for item in batch.items if isinstance(item, MemoryItem)]
-        occurrences = [item.occurrence for item in memories]
-        admitted = await self._sessions.admit(batch.tenant, batch.session, occurrences, most=most)
-        over = {occurrence for occurrence, may in zip(occurrences, admitted, strict=True) if not may}
-        reason = f"session {batch.session} has added {most} memories already (most_a_session in the write policy)"
-        admitted_items: list[BatchItem] = [
-            UnusableItem(reason=reason) if isinstance(item, MemoryItem) and item.occurrence in over else item
-            for item in batch.items
-        ]
-        return changed_back(batch, items=tuple(admitted_items))
+        adding, holding = _additions(batch, policy)
+        believed: set[str] = set()
+        with suppress(StoreUnavailable):
+            believed = await self._believed(batch.tenant, [item_id(batch.tenant, one) for one in adding.values()])
+        # An observation of what is believed adds no memory.
+        adding = {index: one for index, one in adding.items() if item_id(batch.tenant, one) not in believed}
+        items = list(batch.items)
+        for held, offered in ((False, adding), (True, holding)):
+            occurrences = [one.occurrence for one in offered.values()]
+            admitted = await self._sessions.admit(
+                batch.tenant, batch.session, occurrences, most=most, held=held, epoch=batch.epoch
+            )
+            done = "put on hold" if held else "added"
+            reason = f"session {batch.session} has {done} {most} memories already (most_a_session in the write policy)"
+            for index, may in zip(offered, admitted, strict=True):
+                items[index] = items[index] if may else UnusableItem(reason=reason)
+        return changed_back(batch, items=tuple(items))
 
     def doubtful(self, batch: Batch, held: Iterable[PlannedItem], *, job: str, at: datetime) -> list[Hold]:
         """Return the items of a batch that contradict what is believed, each to be put on hold.
@@ -155,6 +166,17 @@ class Intake:
             for one in held
             if isinstance(item := batch.items[one.index], MemoryItem)
         ]
+
+
+def _additions(batch: Batch, policy: WritePolicy) -> tuple[dict[int, MemoryItem], dict[int, MemoryItem]]:
+    """Return the memories of a batch that may be added, and those that wait for a person first, by their places."""
+    adding, holding = dict[int, MemoryItem](), dict[int, MemoryItem]()
+    for index, item in enumerate(batch.items):
+        # What is refused anyway uses up nothing.
+        if isinstance(item, MemoryItem) and item.confidence >= policy.minimum_confidence:
+            held = policy.hold.reason(item, batch.author.kind) is not None
+            (holding if held else adding)[index] = item
+    return adding, holding
 
 
 def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> TakenBatch:
