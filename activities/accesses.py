@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import structlog
@@ -39,23 +40,31 @@ class AccessActivities:
 
     @activity.defn(name=Activity.FLUSH_ACCESSES)
     async def flush(self) -> Flushed:
-        """Write the waiting uses to the entries that were used."""
+        """Write the waiting uses to the entries that were used.
+
+        Raises:
+            StoreUnavailable: A store does not answer, and no tenant's uses could be written.
+        """
         began, tenants, entries, is_late = time.monotonic(), 0, 0, False
+        away: StoreUnavailable | None = None
         listed = await self.accesses.tenants(_PAGE)
         for tenant, token in listed:
+            if is_late := time.monotonic() - began > SECONDS:
+                break
             taken = await self.accesses.take(tenant, f"used:{uuid4().hex}")
             try:
                 entries += await self._write(tenant, taken)
-            except StoreUnavailable:
-                raise
             except PerdureError as problem:
-                # Another writer may hold the tenant; the next pass writes them, and other tenants do not wait for it.
+                # Another writer may hold the tenant, or a store fail for it alone; a later pass writes them, and other
+                # tenants do not wait for it.
                 _log.warning("uses not written", tenant=tenant, problem=str(problem))
+                away = problem if isinstance(problem, StoreUnavailable) else away
+                await self.accesses.postpone(tenant, token, datetime.now(UTC))
                 continue
             await self.accesses.written(tenant, token)
             tenants += 1
-            if is_late := time.monotonic() - began > SECONDS:
-                break
+        if away is not None and not tenants:
+            raise away
         # Where nothing could be written, another call would do no better.
         return Flushed(tenants=tenants, entries=entries, more=is_late or (tenants > 0 and len(listed) == _PAGE))
 

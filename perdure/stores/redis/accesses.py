@@ -45,6 +45,11 @@ return found
 """
 )
 
+# What was recalled meanwhile has made it wait from then on.
+_POSTPONE = """
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1]) end
+"""
+
 _DONE = """
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
 """
@@ -69,6 +74,7 @@ class Accesses:
         self._redis = redis
         self._note = Script(redis, _NOTE)
         self._take = Script(redis, _TAKE)
+        self._postpone = Script(redis, _POSTPONE)
         self._done = Script(redis, _DONE)
 
     async def epoch(self, tenant: str) -> int:
@@ -123,6 +129,14 @@ class Accesses:
             if not identifier.startswith(_AT)
         }
         return TakenUses(operation, uses)
+
+    async def postpone(self, tenant: str, token: str, at: datetime) -> None:
+        """Let a tenant whose uses could not be written wait as if it were listed at this moment: others come first.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        await self._postpone([keys.ACCESSED], tenant, token, int(at.timestamp() * 1000))
 
     async def written(self, tenant: str, token: str) -> None:
         """Drop the uses that were taken; the tenant too, if none was noted since it was listed.

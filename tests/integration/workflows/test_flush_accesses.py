@@ -2,15 +2,18 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
 
+import activities.accesses
 from activities.accesses import AccessActivities, Flushed
 from perdure.changes import Actor, ActorKind
 from perdure.entries import State
 from perdure.errors import StoreUnavailable
+from perdure.memory.door import Door
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.redis.accesses import Accesses
@@ -106,6 +109,39 @@ async def test_a_worker_that_dies_counts_no_use_twice_and_loses_none(
         [entry] = (await services.longterm.get(tenant, [used])).values()
         assert entry.access_count == 2
         assert tenant not in {name for name, _ in await accesses.tenants(10_000)}
+
+
+async def test_a_tenant_that_fails_keeps_no_other_waiting_and_loses_nothing(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenants = [f"t_{uuid4().hex}" for _ in range(3)]
+    monkeypatch.setattr(activities.accesses, "_PAGE", 1)
+    async with deployment(servers, tmp_path, serving=False) as here:
+        services, accesses = here.services, Accesses(here.services.redis)
+        used = {tenant: (await written(here, tenant, "Ada prefers trains."))[0] for tenant in tenants}
+        # Before whatever other tests have left.
+        for place, tenant in enumerate(tenants):
+            await accesses.add(tenant, [used[tenant]], NOW.replace(year=1990) + timedelta(days=place))
+        pass_, count = AccessActivities(accesses=accesses, door=services.door), type(services.door).count
+
+        async def failing(door: Door, tenant: str, *args: Any, **more: Any) -> int:
+            if tenant == tenants[0]:
+                raise StoreUnavailable("weaviate", "does not answer for this tenant")
+            return await count(door, tenant, *args, **more)
+
+        async def counts() -> list[int]:
+            return [(await services.longterm.get(one, [used[one]]))[used[one]].access_count for one in tenants]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Door, "count", failing)
+            with pytest.raises(StoreUnavailable):
+                await pass_.flush()
+            for _ in tenants[1:]:
+                await pass_.flush()
+        assert await counts() == [0, 1, 1]
+        monkeypatch.setattr(activities.accesses, "_PAGE", 10_000)
+        await pass_.flush()
+        assert await counts() == [1, 1, 1]
 
 
 async def test_a_use_brings_back_nothing_that_was_forgotten_meanwhile(servers: Servers, tmp_path: Path) -> None:
