@@ -65,7 +65,16 @@ class FanPlan:
         position = [*state.branches[branch].position, output]
         return state.branch(branch, position=position).counted(outcome.result.status)
 
-    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
+    def failed(
+        self,
+        state: TaskState,
+        branch: str,
+        problem: str,
+        attempt: FailedAttempt | None,
+        *,
+        acted: bool = True,
+        tokens: int = 0,
+    ) -> TaskState:
         """Return the state of a task that is given up."""
         return state.changed(failure=f"{branch}: {problem}")
 
