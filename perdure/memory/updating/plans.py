@@ -8,7 +8,7 @@ from perdure.entries import Entry
 from perdure.updates import MemoryUpdate
 
 
-class Asked(NamedTuple):
+class AskedChange(NamedTuple):
     """One change, as it is made."""
 
     tenant: str
@@ -17,7 +17,7 @@ class Asked(NamedTuple):
     at: datetime
 
 
-class Plan(NamedTuple):
+class ChangePlan(NamedTuple):
     """The result of a change."""
 
     id: str

@@ -13,7 +13,7 @@ from perdure.items import MemoryItem
 from perdure.jobs import Decision
 from perdure.memory.door import Door
 from perdure.memory.updating import correcting, merging, revising
-from perdure.memory.updating.plans import Asked, Plan
+from perdure.memory.updating.plans import AskedChange, ChangePlan
 from perdure.memory.updating.versions import version_of
 from perdure.memory.writing.contradictions import doubt, overtaken, verdict
 from perdure.stores.journal.log import Journal
@@ -40,7 +40,7 @@ class Reverter:
         self._journal = journal
         self._door = door
 
-    async def plan(self, asked: Asked, memory: Memory, version: int) -> Plan:
+    async def plan(self, asked: AskedChange, memory: Memory, version: int) -> ChangePlan:
         """Plan the return of a memory to what it said at a version.
 
         Raises:
@@ -60,7 +60,7 @@ class Reverter:
             correcting.require_undoubted(before, item, by, again.confidence)
         changed: dict[str, tuple[Entry | None, Entry]] = {memory.id: (memory, again)}
         if again.state is not State.CURRENT or all(getattr(before, name) == getattr(again, name) for name in _LIFE):
-            return Plan(memory.id, tuple(changed.values()))
+            return ChangePlan(memory.id, tuple(changed.values()))
         if again.valid_until is not None and again.valid_until <= asked.at:
             problem = f"what it said at {version} was over on {again.valid_until:%Y-%m-%d}"
             raise InvalidInput("version", problem, fix="remember it with a later valid_until")
@@ -70,10 +70,10 @@ class Reverter:
             begun = await self._door.begun(asked.tenant, asked.operation)
             written = await self._longterm.get(asked.tenant, sorted(begun - changed.keys()))
             changed |= {one.id: (one, one) for one in written.values() if asked.operation in one.operations}
-        return Plan(memory.id, tuple(changed.values()))
+        return ChangePlan(memory.id, tuple(changed.values()))
 
     async def _replaced(
-        self, asked: Asked, before: Memory, again: Memory, item: MemoryItem
+        self, asked: AskedChange, before: Memory, again: Memory, item: MemoryItem
     ) -> dict[str, tuple[Entry | None, Entry]]:
         """Return what has replaced a memory, and what replaced that, as far as it is believed; taken back.
 
@@ -100,7 +100,7 @@ class Reverter:
         return changed
 
     async def _contradicted(
-        self, asked: Asked, again: Memory, item: MemoryItem, *, without: Collection[str]
+        self, asked: AskedChange, again: Memory, item: MemoryItem, *, without: Collection[str]
     ) -> dict[str, tuple[Entry | None, Entry]]:
         """Return what else is believed and contradicts a memory, after the memory was reverted."""
         beside = await self._longterm.about(asked.tenant, set(item.assertion.about) if item.assertion else set())
@@ -114,7 +114,7 @@ class Reverter:
         return {one.id: (one, overtaken(one, item, again.id, asked.at)) for one in found.over}
 
 
-def _require_undoubted(asked: Asked, successor: Memory, item: MemoryItem) -> None:
+def _require_undoubted(asked: AskedChange, successor: Memory, item: MemoryItem) -> None:
     """Check that the actor may say that what replaced a memory does not hold: a person may say anything.
 
     Raises:

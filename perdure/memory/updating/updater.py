@@ -14,7 +14,7 @@ from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.holding import HoldPolicy
 from perdure.memory.updating import correcting, merging, revising
-from perdure.memory.updating.plans import Asked, Plan
+from perdure.memory.updating.plans import AskedChange, ChangePlan
 from perdure.memory.updating.reverting import Reverter
 from perdure.memory.updating.versions import outcome
 from perdure.memory.writing.contradictions import overtaken, verdict
@@ -83,7 +83,7 @@ class Updater:
             VersionConflict: Another writer changed it since it was read: call it again.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        asked = Asked(tenant, request, operation, at)
+        asked = AskedChange(tenant, request, operation, at)
         if answer := await self._answer(asked):
             return answer
         epoch = await self._door.epoch(tenant) if epoch is None else epoch
@@ -134,7 +134,7 @@ class Updater:
 
         await self._door.count(tenant, ids, credited, operation=operation, by=by, why=CREDITED)
 
-    async def _answer(self, asked: Asked) -> Updated | None:
+    async def _answer(self, asked: AskedChange) -> Updated | None:
         """Return the result of an operation that is done; None: it is not done.
 
         It is not planned again, as others may have changed the same entries since.
@@ -149,7 +149,7 @@ class Updater:
         await self._door.audited(asked.tenant, why, operation=operation, by=request.by)
         return _updated(asked, next((one for one in reversed(new) if one in done.versions), request.id), done.versions)
 
-    async def _plan(self, asked: Asked) -> Plan:
+    async def _plan(self, asked: AskedChange) -> ChangePlan:
         plan = await self._unpermitted(asked)
         # What an earlier attempt has written is still to be settled and audited, whatever was withdrawn since.
         made = [
@@ -160,7 +160,7 @@ class Updater:
         await self._consents.require(asked.tenant, revising.purposes_of(asked.request.update, made))
         return plan
 
-    async def _unpermitted(self, asked: Asked) -> Plan:
+    async def _unpermitted(self, asked: AskedChange) -> ChangePlan:
         match asked.request.update:
             case Correction() as update:
                 return await self._correction(asked, update)
@@ -174,9 +174,9 @@ class Updater:
             case Feedback() | Pinning() | Credit() as update:
                 memory = await self._memory(asked, asked.request.id)
                 after = revising.revised(asked.tenant, memory, update, asked.request.by.kind)
-                return Plan(memory.id, ((memory, after),))
+                return ChangePlan(memory.id, ((memory, after),))
 
-    async def _changes(self, asked: Asked, plan: Plan) -> list[Change]:
+    async def _changes(self, asked: AskedChange, plan: ChangePlan) -> list[Change]:
         texts = [
             headline_of(after.text)
             for before, after in plan.changed
@@ -198,20 +198,20 @@ class Updater:
             for before, after in plan.changed
         ]
 
-    async def _removal(self, asked: Asked) -> Plan:
+    async def _removal(self, asked: AskedChange) -> ChangePlan:
         entry = await self._entry(asked, asked.request.id)
         if asked.operation in entry.operations:
             # An earlier attempt has forgotten it; if it is there again, somebody has taken that back.
-            return Plan(entry.id, ((entry, entry),))
+            return ChangePlan(entry.id, ((entry, entry),))
         if entry.state is State.FORGOTTEN:
             raise InvalidInput("id", "it is forgotten already")
         if isinstance(entry, Memory):
             revising.require_permitted(asked.request.update, [entry], asked.request.by.kind)
         why, known = revising.FORGOTTEN, entry.occurrences
         line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, occurrences=known)
-        return Plan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
+        return ChangePlan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
 
-    async def _merger(self, asked: Asked, other: str) -> Plan:
+    async def _merger(self, asked: AskedChange, other: str) -> ChangePlan:
         if other == asked.request.id:
             raise InvalidInput("other", "a memory cannot be merged with itself", fix="name another memory")
         first = await self._believed(asked, asked.request.id)
@@ -223,9 +223,9 @@ class Updater:
         stored = (await self._longterm.get(asked.tenant, [identifier])).get(identifier)
         whole = merging.merged(identifier, first, second)
         ancestors = [(one, merging.ancestor(one, whole, asked.at)) for one in (first, second)]
-        return Plan(identifier, ((stored, whole), *ancestors))
+        return ChangePlan(identifier, ((stored, whole), *ancestors))
 
-    async def _correction(self, asked: Asked, update: Correction) -> Plan:
+    async def _correction(self, asked: AskedChange, update: Correction) -> ChangePlan:
         memory = await self._believed(asked, asked.request.id)
         fields, text = correcting.fields_of(memory, update, asked.at), update.content or memory.text
         correcting.require_lasting(memory, fields, asked.at)
@@ -237,12 +237,12 @@ class Updater:
         if correcting.says_the_same(memory, item):
             source, sure = correcting.believed_anew(memory, update, by)
             same = revising.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)
-            return Plan(memory.id, ((memory, same),))
+            return ChangePlan(memory.id, ((memory, same),))
         return await self._replacement(asked, memory, item, update, fields)
 
     async def _replacement(
-        self, asked: Asked, memory: Memory, item: MemoryItem, update: Correction, fields: dict[str, Any]
-    ) -> Plan:
+        self, asked: AskedChange, memory: Memory, item: MemoryItem, update: Correction, fields: dict[str, Any]
+    ) -> ChangePlan:
         """Plan a correction that says something else: another memory, which replaces this one."""
         tenant = asked.tenant
         target = memory_id(tenant, item.memory_type, statement(item.content))
@@ -269,15 +269,17 @@ class Updater:
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
         if found.same and found.same.id != target and found.same not in found.over:
             replaced.append((found.same, found.same.superseded(target, asked.at)))
-        return Plan(target, ((stored, new), *replaced))
+        return ChangePlan(target, ((stored, new), *replaced))
 
-    async def _believed(self, asked: Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
+    async def _believed(
+        self, asked: AskedChange, identifier: str, *, field: str = "id", expected: bool = True
+    ) -> Memory:
         memory = await self._memory(asked, identifier, field=field, expected=expected)
         if memory.state is not State.CURRENT and asked.operation not in memory.operations:
             raise InvalidInput(field, f"it was replaced by {memory.superseded_by}", fix="name that one")
         return memory
 
-    async def _memory(self, asked: Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
+    async def _memory(self, asked: AskedChange, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
         entry = await self._entry(asked, identifier, field=field, expected=expected)
         if not isinstance(entry, Memory):
             raise InvalidInput(field, f"is a {entry.kind}, which is what happened", fix="name a memory")
@@ -285,7 +287,7 @@ class Updater:
             raise InvalidInput(field, "it is forgotten", fix="undo that first: perdure forget --undo")
         return entry
 
-    async def _entry(self, asked: Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Entry:
+    async def _entry(self, asked: AskedChange, identifier: str, *, field: str = "id", expected: bool = True) -> Entry:
         """Return an entry of the user; another user's counts as nonexistent.
 
         Raises:
@@ -301,7 +303,7 @@ class Updater:
         return entry
 
 
-def _updated(asked: Asked, identifier: str, versions: dict[str, int]) -> Updated:
+def _updated(asked: AskedChange, identifier: str, versions: dict[str, int]) -> Updated:
     undo = asked.operation if isinstance(asked.request.update, Removal) else ""
     return Updated(tenant=asked.tenant, id=identifier, versions=versions, undo=undo)
 
