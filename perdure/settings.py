@@ -1,18 +1,14 @@
 """Owns the settings: what an operator may choose, where it is read from, and what is refused.
 
 Environment variables (``PERDURE_…``) win over files that hold one value each (``PERDURE_REDIS_URL_FILE``), and these
-over one TOML file: ``$PERDURE_CONFIG``, otherwise
-``./perdure.toml``, otherwise ``$XDG_CONFIG_HOME/perdure/perdure.toml``. Temporal is configured by Temporal's own
-client configuration (``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never starts or connects to anything.
+over one TOML file: ``$PERDURE_CONFIG``, otherwise ``./perdure.toml``, otherwise
+``$XDG_CONFIG_HOME/perdure/perdure.toml``. Temporal is configured by Temporal's own client configuration
+(``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never starts or connects to anything.
 """
 
-import functools
 import json
-import logging
 import os
 import re
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -32,28 +28,8 @@ from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.modules import is_file
 from perdure.temporal.configuration import temporal_address
+from perdure.variables import PREFIX, base_folder, read_file, read_secrets, warn_of_unknown
 from perdure.words import ENGLISH, LANGUAGES
-
-_log = logging.getLogger(__name__)
-
-PREFIX = "PERDURE_"
-_OF_FILE = "_FILE"
-"""The end of a variable that names a file with the setting's value."""
-
-_NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_SECRET_", "PERDURE_TEST_")
-"""Variables that are not settings: where the file is, armed crash points, secrets of tools, switches of the tests."""
-
-_OF_A_SERVICE = re.compile(
-    rf"{PREFIX}(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)"
-)
-"""Variables that Kubernetes gives to each container for services whose names begin with "perdure"."""
-
-
-def _base(variable: str, fallback: str) -> Path:
-    """Return an XDG base folder. The specification says to ignore relative ones."""
-    chosen = Path(os.environ.get(variable, ""))
-    return (chosen if chosen.is_absolute() else Path.home() / fallback) / "perdure"
-
 
 # The worker that "up" starts runs in another folder than the person who wrote a relative path.
 _CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", re.ASCII)
@@ -90,9 +66,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
 
-    home: Absolute = Field(default_factory=lambda: _base("XDG_DATA_HOME", ".local/share"))
+    home: Absolute = Field(default_factory=lambda: base_folder("XDG_DATA_HOME", ".local/share"))
     """The folder of all data on this machine: tenant key, journal, local servers, traces, logs."""
-    cache: Absolute = Field(default_factory=lambda: _base("XDG_CACHE_HOME", ".cache"))
+    cache: Absolute = Field(default_factory=lambda: base_folder("XDG_CACHE_HOME", ".cache"))
     """Where server binaries that were downloaded or built are kept."""
     downloads: str = "https://github.com"
     """Where official server releases are fetched from; a mirror with the same paths will do."""
@@ -229,10 +205,10 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read arguments, then the environment, then the files that it names, then the one TOML file."""
-        for variable, known in _unknown_variables(settings_cls):
-            _warn_once(variable, known)
-        secrets = InitSettingsSource(settings_cls, init_kwargs=_read_secrets(settings_cls))
-        return init_settings, env_settings, secrets, InitSettingsSource(settings_cls, init_kwargs=_read_file())
+        names = list(settings_cls.model_fields)
+        warn_of_unknown(names)
+        secrets = InitSettingsSource(settings_cls, init_kwargs=read_secrets(names))
+        return init_settings, env_settings, secrets, InitSettingsSource(settings_cls, init_kwargs=read_file())
 
     @field_validator("language")
     @classmethod
@@ -315,60 +291,3 @@ class Settings(BaseSettings):
     def fingerprint(self) -> str:
         """A digest that distinguishes these settings from others without revealing them."""
         return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))
-
-
-def _unknown_variables(settings_cls: type[BaseSettings]) -> Iterator[tuple[str, str]]:
-    """Yield the variables that look like settings and are none, each with the nearest setting."""
-    known = [PREFIX + name.upper() for name in settings_cls.model_fields]
-    known += [name + _OF_FILE for name in known]
-    for variable in os.environ:
-        is_ours = variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS)
-        if is_ours and variable not in known and not _OF_A_SERVICE.fullmatch(variable):
-            yield variable, nearest(variable, known)
-
-
-@functools.cache
-def _warn_once(variable: str, known: str) -> None:
-    # A variable can be a newer release's, or somebody else's: no reason to stop a worker.
-    _log.warning("%s is not a setting, and is ignored (%s)", variable, known)
-
-
-def _read_secrets(settings_cls: type[BaseSettings]) -> dict[str, str]:
-    """Return the settings whose values are in files, as containers are given secrets: ``PERDURE_REDIS_URL_FILE``.
-
-    Raises:
-        InvalidInput: A file cannot be read, or a setting is given both ways.
-    """
-    found: dict[str, str] = {}
-    for name in settings_cls.model_fields:
-        variable = PREFIX + name.upper()
-        path = os.environ.get(variable + _OF_FILE)
-        if not path:
-            continue
-        if os.environ.get(variable):
-            raise InvalidInput(variable, f"is given, and {variable + _OF_FILE} as well", fix="leave one of them out")
-        try:
-            found[name] = Path(path).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise InvalidInput(variable + _OF_FILE, f"{path} cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise InvalidInput(variable + _OF_FILE, f"{path} is not UTF-8 text") from None
-    return found
-
-
-def _read_file() -> dict[str, Any]:
-    chosen = os.environ.get("PERDURE_CONFIG")
-    candidates = (
-        [Path(chosen)] if chosen else [Path("perdure.toml"), _base("XDG_CONFIG_HOME", ".config") / "perdure.toml"]
-    )
-    for path in candidates:
-        try:
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            if chosen:
-                raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput(str(path), f"is not TOML: {error}") from None
-        except OSError as error:
-            raise InvalidInput(str(path), f"cannot be read: {error.strerror}") from None
-    return {}

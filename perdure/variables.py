@@ -1,0 +1,102 @@
+"""Where settings are read from: the environment, the files that it names, and one TOML file."""
+
+import functools
+import logging
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from perdure.documents import nearest
+from perdure.errors import InvalidInput
+
+PREFIX = "PERDURE_"
+"""What the variable of each setting begins with."""
+
+_OF_FILE = "_FILE"
+"""The end of a variable that names a file with the setting's value."""
+
+_NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_SECRET_", "PERDURE_TEST_")
+"""Variables that are not settings: where the file is, armed crash points, secrets of tools, switches of the tests."""
+
+_OF_A_SERVICE = re.compile(
+    rf"{PREFIX}(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)"
+)
+"""Variables that Kubernetes gives to each container for services whose names begin with "perdure"."""
+
+_log = logging.getLogger(__name__)
+
+
+def base_folder(variable: str, fallback: str) -> Path:
+    """Return Perdure's folder in an XDG base folder. The specification says to ignore relative ones."""
+    chosen = Path(os.environ.get(variable, ""))
+    return (chosen if chosen.is_absolute() else Path.home() / fallback) / "perdure"
+
+
+def warn_of_unknown(names: Iterable[str]) -> None:
+    """Warn, once each, of variables that look like settings and are none, with the nearest setting.
+
+    Args:
+        names: The names of the settings.
+    """
+    known = [PREFIX + name.upper() for name in names]
+    known += [name + _OF_FILE for name in known]
+    for variable in os.environ:
+        is_ours = variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS)
+        if is_ours and variable not in known and not _OF_A_SERVICE.fullmatch(variable):
+            _warn_once(variable, nearest(variable, known))
+
+
+@functools.cache
+def _warn_once(variable: str, known: str) -> None:
+    # A variable can be a newer release's, or somebody else's: no reason to stop a worker.
+    _log.warning("%s is not a setting, and is ignored (%s)", variable, known)
+
+
+def read_secrets(names: Sequence[str]) -> dict[str, str]:
+    """Return the settings whose values are in files, as containers are given secrets: ``PERDURE_REDIS_URL_FILE``.
+
+    Args:
+        names: The names of the settings.
+
+    Raises:
+        InvalidInput: A file cannot be read, or a setting is given both ways.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        variable = PREFIX + name.upper()
+        path = os.environ.get(variable + _OF_FILE)
+        if not path:
+            continue
+        if os.environ.get(variable):
+            raise InvalidInput(variable, f"is given, and {variable + _OF_FILE} as well", fix="leave one of them out")
+        try:
+            found[name] = Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise InvalidInput(variable + _OF_FILE, f"{path} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise InvalidInput(variable + _OF_FILE, f"{path} is not UTF-8 text") from None
+    return found
+
+
+def read_file() -> dict[str, Any]:
+    """Return the settings in the one TOML file; none if there is no file.
+
+    Raises:
+        InvalidInput: It cannot be read, or is not TOML, or ``$PERDURE_CONFIG`` names one that is not there.
+    """
+    chosen = os.environ.get("PERDURE_CONFIG")
+    folders = (Path(), base_folder("XDG_CONFIG_HOME", ".config"))
+    for path in [Path(chosen)] if chosen else [folder / "perdure.toml" for folder in folders]:
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            if chosen:
+                raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InvalidInput(str(path), f"is not TOML: {error}") from None
+        except OSError as error:
+            raise InvalidInput(str(path), f"cannot be read: {error.strerror}") from None
+    return {}
