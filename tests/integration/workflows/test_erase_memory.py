@@ -32,7 +32,7 @@ from perdure.losses import Store
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.names import Attribute, Workflow
-from perdure.requests import EraseRequest
+from perdure.requests import EraseRequest, ReconcileRequest
 from perdure.steering import GivenFeedback
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.values import ValueFiles
@@ -336,6 +336,22 @@ async def test_an_older_copy_of_a_store_does_not_bring_back_who_was_erased(
     left = await services.eraser.left(tenant)
     epoch = await services.leases.epoch(tenant)
     assert (left == () and epoch >= 1) is applied
+
+
+@pytest.mark.parametrize("how", ["a worker that starts", "a reconciliation"])
+async def test_what_an_older_copy_brings_back_is_removed_by(here: Deployment, gateway: Gateway, how: str) -> None:
+    services, tenant = here.services, f"t_{uuid4().hex}"
+    await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
+    await services.eraser.remove(tenant)
+    await ask(services.redis, "HSET", keys.consents(tenant), "given", "{}")
+    await _forget_erasure(here, Store.REDIS, tenant)
+    assert await services.eraser.left(tenant) == ("keys in Redis",), "the control"
+    if how == "a reconciliation":
+        await gateway.reconcile(ReconcileRequest(user_id=f"user {uuid4().hex}"), by=TESTER)
+    else:
+        await services.belongs()
+    assert await services.eraser.left(tenant) == ()
+    assert await services.leases.epoch(tenant) >= 1
 
 
 async def _forget_erasure(here: Deployment, store: Store, tenant: str) -> None:
