@@ -62,7 +62,7 @@ UNREACHABLE = (
     "archived histories, and other Temporal clusters that replicate this one",
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",
-    "the audit: who wrote, changed or read which memory by its id, when and why, under the tenant and without content",
+    "the audit: who wrote, changed or read which memory by its id, when and why, under tenants and without content",
     "episodes that wait in the spool of another machine: its worker drops them once it reaches Redis; where it never "
     "runs again, remove the folder 'spool' of its data folder",
     "what tasks still store that began while Redis was away, where a tool of theirs is under way: erase again",

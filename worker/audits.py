@@ -1,6 +1,7 @@
 """The audit as a person looks at it: verified, shown, old parts of it removed. Needs the tenant key."""
 
 import contextlib
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from perdure.changes import Actor
@@ -8,12 +9,14 @@ from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.auditing.reading import removable, shown, verified
 from perdure.memory.auditing.verifying import AuditReport
+from perdure.memory.membership import members_of
 from perdure.settings import Addresses, Settings
 from perdure.stores import disk
 from perdure.stores.audit import files
 from perdure.stores.audit.chain import LABEL
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.audit.lines import AuditHead, AuditLine
+from perdure.stores.journal.log import Journal
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.tenant_key import TenantKey
@@ -46,8 +49,11 @@ async def verify(settings: Settings, addresses: Addresses | None) -> AuditReport
     return await disk.in_thread(_STORE, lambda: verified(settings.journal_folder / FOLDER, key, known))
 
 
-async def show(settings: Settings, user_id: str, of: str | None, since: datetime | None) -> list[AuditLine]:
+async def show(settings: Settings, user_id: str, of: str | None, since: datetime | None, by: Actor) -> list[AuditLine]:
     """Return who wrote, changed or read a user's or an owner's memories, when and why, in the order of their times.
+
+    A line holds a person's tenant. The user, the owner's members and the one who asks are named; of anybody else, and
+    of who was erased, only the tenant is known.
 
     Anyone with the tenant key is an administrator, so no membership is checked.
 
@@ -57,7 +63,13 @@ async def show(settings: Settings, user_id: str, of: str | None, since: datetime
     """
     key = TenantKey.load(settings.tenant_key_file)
     folder, tenant = settings.journal_folder / FOLDER, key.tenant_of_owner(of) if of else key.tenant_of(user_id)
-    return await disk.in_thread(_STORE, lambda: shown(folder, key.derived(LABEL), tenant, since))
+    lines = await disk.in_thread(_STORE, lambda: shown(folder, key.derived(LABEL), tenant, since))
+    members = members_of(await Journal(settings.journal_folder).read(tenant)) if of else {}
+    names = {one.member: one.user_id for one in members.values() if one.user_id}
+    for known in (user_id, by.id):
+        with contextlib.suppress(InvalidInput):
+            names[key.tenant_of(known)] = known
+    return [_naming(line, names) for line in lines]
 
 
 async def remove(settings: Settings, addresses: Addresses, days: int, by: Actor) -> list[str]:
@@ -110,6 +122,11 @@ async def accept(settings: Settings, addresses: Addresses, by: Actor) -> list[st
             finally:
                 await audit.close()
     return sorted(found.missing)
+
+
+def _naming(line: AuditLine, names: Mapping[str, str]) -> AuditLine:
+    by = line.by
+    return line if by is None or by.id not in names else line.changed(by=by.changed(id=names[by.id]))
 
 
 async def _known(addresses: Addresses) -> list[AuditHead]:

@@ -40,7 +40,7 @@ class AuditingCalls(Base):
             raise InvalidInput("of", problem, fix="give either a user, or a team or an agent")
         if since is not None and since.tzinfo is None:
             raise InvalidInput("since", "has no time zone", fix="give one: datetime.now(UTC)")
-        return await audits.show(self._settings, user_id, of, since)
+        return await audits.show(self._settings, user_id, of, since, by)
 
     @call
     async def verify_audit(self, *, by: Actor) -> "AuditReport":

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perdure.changes import Actor
+from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 from perdure.memory.auditing.reading import AuditRemoval
 from perdure.memory.auditing.verifying import Missing
@@ -295,16 +295,19 @@ class Audit:
         self, kind: AuditKind, tenant: str, ids: Mapping[str, Sequence[str]], operation: str, by: Actor
     ) -> AuditLine:
         named = {why: tuple(some) for why, some in ids.items()}
-        actor = self._without_user(tenant, by)
+        actor = self._without_user_id(tenant, by)
         return AuditLine(kind=kind, at=datetime.now(UTC), tenant=tenant, operation=operation, by=actor, ids=named)
 
-    def _without_user(self, tenant: str, by: Actor) -> Actor:
-        """Return an actor without the id of the user whose memories they are: it would outlast their erasure."""
+    def _without_user_id(self, tenant: str, by: Actor) -> Actor:
+        """Return an actor with a user's own tenant instead of their id: the id would outlast their erasure.
+
+        Every person may be a user, whoever's memories they are; of the others, those who act under the user's id.
+        """
         try:
-            is_user = by.id != "" and self._key.tenant_of(by.id) == tenant
+            own = self._key.tenant_of(by.id) if by.id else ""
         except InvalidInput:
             return by
-        return by.changed(id=tenant) if is_user else by
+        return by.changed(id=own) if own == tenant or (own and by.kind is ActorKind.PERSON) else by
 
     def _is_written(self, line: AuditLine) -> bool:
         bodies = (body_of(raw) for raw in files.lines_of(self._chain.folder, line.operation))

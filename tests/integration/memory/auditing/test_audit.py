@@ -27,7 +27,7 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.tenant_key import TenantKey
 from tests.conftest import TENANT_KEY, Servers
-from tests.support.waiting import until_true
+from tests.support.waiting import until, until_true
 
 KEY = TenantKey(TENANT_KEY)
 ADA, TASK = Actor(kind=ActorKind.PERSON, id="ada"), Actor(kind=ActorKind.AGENT, id="task-1")
@@ -93,22 +93,24 @@ async def test_what_was_done_is_told_in_order_and_ends_whole(place: Place) -> No
         await audit.changed("t_other", {"insert": ["mem_1"]}, operation="theirs", by=ADA)
         await audit.written()
     one, other = place.lines()
-    assert (one.kind, one.operation, one.by) == (AuditKind.CHANGED, "job 1", ADA)
+    assert (one.kind, one.operation, one.by) == (AuditKind.CHANGED, "job 1", ADA.changed(id=KEY.tenant_of(ADA.id)))
     assert one.ids == {"insert": ("mem_1", "mem_1b"), "reinforce": ("mem_1c",)}
     assert (other.kind, other.operation, other.by, other.ids) == (AuditKind.READ, "r1", TASK, {"recall": ("mem_1",)})
     found = await place.verified()
     assert (found.files, found.lines, found.problems, found.notes) == (1, 5, (), ())
 
 
-async def test_the_user_stands_there_under_their_tenant_alone(place: Place) -> None:
-    kim = Actor(kind=ActorKind.PERSON, id="kim")
+async def test_a_person_stands_there_under_their_tenant_alone_whosever_memory_it_is(place: Place) -> None:
+    kim, own = Actor(kind=ActorKind.PERSON, id="kim"), Actor(kind=ActorKind.PERSON, id=TENANT)
+    tenants = [TENANT, "t_other", KEY.tenant_of_owner("team:a")]
     async with place.process() as audit:
-        await changed(audit, by=kim)
-        await audit.changed("t_other", {"insert": ["mem_1"]}, operation="theirs", by=ADA)
-    [line] = place.lines()
-    assert line.by == Actor(kind=ActorKind.PERSON, id=TENANT)
+        for number, tenant in enumerate(tenants):
+            await audit.changed(tenant, {"insert": ["mem_1"]}, operation=f"o{number}", by=kim)
+            assert await audit.read(tenant, ["mem_1"], why="recall", operation=f"r{number}", by=kim)
+        await audit.written()
+    folder, key = place.folder, KEY.derived(LABEL)
+    assert [line.by for tenant in tenants for line in shown(folder, key, tenant)] == [own] * 6
     assert b"kim" not in place.newest().read_bytes()
-    assert b"ada" in place.newest().read_bytes(), "the control: an actor who is somebody else is named"
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["looked up", "control"])
@@ -277,6 +279,19 @@ async def test_heads_go_to_redis_and_into_the_next_chain_and_two_idle_ones_keep_
         [known] = [one for one in await place.heads.all() if one.head.file == place.newest().name]
         assert not known.news
     assert not (await place.verified()).problems
+
+
+async def test_each_minute_redis_learns_how_far_a_chain_came(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perdure.memory.auditing.audit.HEADS_EVERY", 0.05)
+
+    async def reported() -> int:
+        return max((one.head.line for one in await place.heads.all()), default=0)
+
+    async with place.process() as audit:
+        for number in range(1, 4):
+            before = await reported()
+            await changed(audit, number)
+            await until(reported, before.__lt__)
 
 
 async def told(*audits: Audit) -> None:

@@ -18,7 +18,7 @@ from perdure.memory.auditing.audit import Audit
 from perdure.memory.recall.query import Query
 from perdure.requests import ConsentRequest, EraseRequest, ForgetRequest, HandleItem, RecallHandle, ReconcileRequest
 from perdure.stores.audit.files import FOLDER, sizes
-from perdure.stores.audit.lines import AuditLine
+from perdure.stores.audit.lines import AuditKind, AuditLine
 from perdure.stores.redis.heads import AuditHeads
 from perdure.updates import Correction, Removal, UpdateRequest
 from tests.conftest import Servers
@@ -31,9 +31,19 @@ ADA, KIM = Actor(kind=ActorKind.PERSON, id="ada"), Actor(kind=ActorKind.PERSON, 
 FACT, CORRECTED = "The espresso machine is a Faema.", "The espresso machine is a Rancilio."
 
 
+def person(identifier: str) -> Actor:
+    return Actor(kind=ActorKind.PERSON, id=identifier)
+
+
 async def lines(here: Deployment, user: str) -> list[AuditLine]:
+    return await shown(here, user, None)
+
+
+async def shown(here: Deployment, user: str, of: str | None) -> list[AuditLine]:
+    """Return what is shown to the two who act, each of whom is shown their own name."""
     await here.services.audit.written()
-    return await audits.show(here.settings, user, None, None)
+    to_ada, to_kim = [await audits.show(here.settings, user, of, None, by) for by in (ADA, KIM)]
+    return [one if one.by == ADA else other for one, other in zip(to_ada, to_kim, strict=True)]
 
 
 def brief(found: Sequence[AuditLine]) -> list[tuple[str, str, tuple[tuple[str, int], ...]]]:
@@ -113,13 +123,20 @@ async def test_a_purge_and_what_a_reconciliation_writes_leave_a_line(
 async def test_who_adds_removes_and_lists_members_is_told_of_the_team(
     here: Deployment, servers: Servers, user: str, team: str
 ) -> None:
-    member = here.services.tenant_key.tenant_of(user)
+    key = here.services.tenant_key
+    member = key.tenant_of(user)
     async with Gateway(here.settings, servers) as gateway:
         for belongs, by in ((True, ADA), (False, KIM)):
             await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=belongs), by=by)
             await gateway.members(team, by=ADA)
-    await here.services.audit.written()
-    found = await audits.show(here.settings, "", team, None)
+        await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=True), by=KIM)
+        await gateway.recall(RecallRequest(user_id=user, of=team, text="anything"), by=person(user))
+    assert person(user) in [line.by for line in await shown(here, "", team)], "a member is named"
+    async with Gateway(here.settings, servers) as gateway:
+        await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=False), by=KIM)
+    found = await shown(here, "", team)
+    assert [line.by for line in found if line.kind is AuditKind.READ] == [ADA, person(member)], "who left is not"
+    del found[3:]
     assert [(line.by, line.ids) for line in found] == [
         (ADA, {"member added": (member,)}),
         (ADA, {"members": (member,)}),
@@ -142,14 +159,13 @@ async def test_what_is_explained_of_a_task_is_read(here: Deployment, servers: Se
 async def test_an_erasure_is_told_and_what_was_told_before_stays(here: Deployment, servers: Servers, user: str) -> None:
     async with Gateway(here.settings, servers) as gateway:
         await remembered(gateway, user)
-        receipt = await gateway.erase(EraseRequest(user_id=user), by=Actor(kind=ActorKind.PERSON, id=user))
+        receipt = await gateway.erase(EraseRequest(user_id=user), by=person(user))
     assert receipt.proved
     assert any("the audit" in one for one in receipt.unreachable)
     assert any("the spool of another machine" in one for one in receipt.unreachable)
-    tenant = here.services.tenant_key.tenant_of(user)
     assert brief(await lines(here, user)) == [
         ("changed", "ada", (("insert", 1),)),
-        ("changed", tenant, (("erased", 0),)),
+        ("changed", user, (("erased", 0),)),
     ]
 
 
