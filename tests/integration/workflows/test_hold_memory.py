@@ -129,7 +129,7 @@ async def test_what_a_policy_holds_stands_in_no_journal_job_or_batch_and_holds_u
     assert SECRET in held.question.text
 
     async def read() -> list[AuditLine]:
-        found = await audits.show(here.settings, user, None, None)
+        found = await audits.show(here.settings, user, None, None, ANNA)
         return [one for one in found if one.kind is AuditKind.READ and one.by == ANNA]
 
     [line] = await until(read, bool)

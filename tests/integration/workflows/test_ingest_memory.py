@@ -23,7 +23,6 @@ from perdure.memory.writing.writer import Writer
 from perdure.requests import RememberRequest
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import accepted
-from perdure.stores.redis import keys
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.tolerance import tolerant
 from tests.conftest import OwnServers, Servers
@@ -326,14 +325,15 @@ async def test_a_job_that_was_accepted_before_an_erasure_ends_with_its_items_ref
             "IngestMemory", batch, id=job_id(batch), task_queue=here.queue, task_timeout=TASK_TIMEOUT
         )
         if erased:
-            client: Any = here.services.redis
-            await client.incr(keys.epoch(tenant))
+            by = Actor(kind=ActorKind.PERSON, id="ada")
+            await here.services.eraser.begin(tenant, operation="erase", by=by, at=datetime.now(UTC))
+            await here.services.eraser.remove(tenant)
         async with deployment(servers, tmp_path, queue=here.queue):
             receipt = await receipt_of(here, job.id)
         assert receipt.count(Fate.REJECTED) == (2 if erased else 0)
         assert all(("PRD304" in item.reason) is erased for item in receipt.items)
         assert await here.services.longterm.count(tenant) == (0 if erased else 2)
-        assert (b"Room" in on_disk(here, tenant)) is not erased
+        assert (here.settings.journal_folder / tenant).exists() is not erased, "nor is the journal made anew"
 
 
 async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers: Servers, tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ async def test_the_last_word_counts_for_the_skill_and_for_what_was_recalled(agen
     assert (found.succeeded, [said.passed for said in found.feedback]) == (True, [False, True])
     assert await one.counts() == (1, 1, trials(1, 1))
     await agents.services.audit.written()
-    lines = await audits.show(agents.settings, one.user, None, None)
+    lines = await audits.show(agents.settings, one.user, None, None, KIM)
     judged = [line for line in lines if line.by == KIM and one.handle.id in line.ids.get("task judged", ())]
     assert len(judged) == 2
 
