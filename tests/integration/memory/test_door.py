@@ -351,7 +351,7 @@ async def test_a_change_is_told_with_its_author_and_reason(
     assert [(line.entry.version, line.by, line.why) for line in told] == [(1, agent, "insert"), (2, ada, "corrected")]
     assert told_of(servers, tmp_path, tenant) == [
         ({"insert": ("mem_1",)}, "operation 1", agent),
-        ({"corrected": ("mem_1",)}, "operation 2", ada),
+        ({"corrected": ("mem_1",)}, "operation 2", ada.changed(id=TenantKey(TENANT_KEY).tenant_of("ada"))),
     ]
     assert not any(b"Kim" in file.read_bytes() for file in (stores.journal.folder / FOLDER).iterdir())
 

@@ -22,6 +22,7 @@ from perdure.memory.updating.versions import rejections, versions
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.stores.tenant_key import TenantKey
 from perdure.updates import (
     Correction,
     Credit,
@@ -35,7 +36,7 @@ from perdure.updates import (
     Updated,
     UpdateRequest,
 )
-from tests.conftest import Servers
+from tests.conftest import TENANT_KEY, Servers
 from tests.integration.conftest import Stores, audited
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -86,7 +87,8 @@ async def test_a_correction_of_the_wording_is_a_new_version(
     assert [(v.version, v.why, v.note, v.by.id) for v in told_of][1:] == [(2, "correct", "a capital", "ada")]
     lines = audited(servers, tmp_path, tenant)
     assert "a capital" not in str(lines), "what a person writes is not audited"
-    assert (lines[-1].by, lines[-1].ids) == (ADA, {"correct": (one,)})
+    person = ADA.changed(id=TenantKey(TENANT_KEY).tenant_of(ADA.id))
+    assert (lines[-1].by, lines[-1].ids) == (person, {"correct": (one,)})
 
 
 async def test_a_correction_that_says_something_else_replaces_the_memory(stores: Stores, tenant: str) -> None:

@@ -225,7 +225,7 @@ async def test_a_person_is_asked_and_the_answer_is_audited(
     assert answered.ruling == asked.ruling.changed(answer=Approval(value))
     assert (asked.by, answered.by) == (
         Actor(kind=ActorKind.AGENT, id=handle.id),
-        Actor(kind=ActorKind.PERSON, id="anna"),
+        Actor(kind=ActorKind.PERSON, id=agents.services.tenant_key.tenant_of("anna")),
     )
 
 
