@@ -171,8 +171,11 @@ class ServerConnection:
     ) -> None:
         """Hold the connection, in one task from beginning to end, as its groups of tasks want it."""
         if before is not None:
-            # Its process has ended before another one is started.
-            await asyncio.wait([before])
+            # Its process has ended before another one is started. The client's own end has been seen to hang, once in
+            # some hundred runs on a busy machine.
+            await asyncio.wait([before], timeout=_ENDS_WITHIN)
+            if before.cancel():
+                await asyncio.wait([before], timeout=_ENDS_WITHIN)
         said = deque[str](maxlen=_LINES_KEPT)
         try:
             async with contextlib.AsyncExitStack() as stack:
