@@ -32,6 +32,7 @@ __all__ = [
     "ServerNotStarted",
     "ensure",
     "find_all",
+    "restart",
     "running",
     "state",
     "stop",
@@ -42,6 +43,8 @@ ROOM_NEEDED = 200_000_000
 
 _STOPPED_WITHIN = 90.0
 _WORKER_WITHIN = 10.0
+_WORKER_STOPS_WITHIN = 20.0
+"""A supervisor kills a worker that has not stopped in 15."""
 
 
 def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] = lambda _: None) -> Addresses:
@@ -73,6 +76,33 @@ def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] 
             raise HomeUnusable(f"{home} has {free / 1e6:.0f} MB free; at least {ROOM_NEEDED / 1e6:.0f} MB are needed")
         launch = Launch(found=find_all(settings, progress), worker=worker)
         return _launch(settings, launch, progress)
+
+
+def restart(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> bool:
+    """Replace the worker by one with these settings, and with the tools and skills of now; the servers go on.
+
+    Returns:
+        Whether a worker was running: False if none was, so that one was started.
+
+    Raises:
+        ServerNotStarted: Nothing runs here, or the worker has not been replaced in time.
+    """
+    current = state(settings)
+    if current is None:
+        raise ServerNotStarted(f"nothing runs in {settings.home}; start it with 'perdure up'")
+    before = current.worker
+    progress("stopping the worker, and starting it anew" if before else "starting a worker")
+    order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
+    with ordered(settings.home, order):
+        os.kill(current.pid, signal.SIGUSR1)
+
+        def replaced() -> bool:
+            now = state(settings)
+            return bool(now and now.worker and (before is None or now.worker.pid != before.pid))
+
+        if not wait_until(replaced, _WORKER_WITHIN + _WORKER_STOPS_WITHIN):
+            raise ServerNotStarted(f"the worker was not started anew in time; see {settings.home}/logs")
+    return before is not None
 
 
 def running(settings: Settings) -> Addresses | None:
@@ -145,7 +175,7 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
             if not wait_until(lambda: bool((now := state(settings)) and now.worker), _WORKER_WITHIN):
                 raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
     elif worker and current.worker and current.worker.settings != settings.fingerprint:
-        progress("the running worker has other settings; to apply these, run 'perdure down' and 'perdure up'")
+        progress("the running worker has other settings; to apply these, run 'perdure restart'")
     return addresses
 
 

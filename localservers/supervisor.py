@@ -1,7 +1,8 @@
 """The detached process that keeps the local servers and a worker running until it is stopped.
 
 ``localservers.ensure`` starts it. It reads a ``Launch`` from standard input, writes reports to standard output until
-everything is ready, and from then on only updates ``servers.json``. SIGTERM stops everything; SIGUSR1 adds a worker.
+everything is ready, and from then on only updates ``servers.json``. SIGTERM stops everything; SIGUSR1 adds a worker, or
+replaces the one that runs by one with the settings that were ordered.
 """
 
 import asyncio
@@ -45,6 +46,7 @@ class Supervisor:
         self._fleet = Fleet(settings, launch.found, lambda text: report("progress", text))
         self._worker_wanted = asyncio.Event()
         self._worker: Child | None = None
+        self._stopping: set[asyncio.Task[None]] = set()
         self._restarts: dict[str, int] = {}
         self._problem = ""
         self._order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
@@ -52,7 +54,7 @@ class Supervisor:
     async def run(self) -> None:
         """Start everything, keep it running, and stop it in order on SIGTERM or SIGINT."""
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGUSR1, self._worker_wanted.set)
+        loop.add_signal_handler(signal.SIGUSR1, self._want_worker)
         if self._launch.worker:
             self._worker_wanted.set()
         work = asyncio.create_task(self._work())
@@ -90,6 +92,17 @@ class Supervisor:
             # The worker would use the old port forever; once it has ended, its keeper starts it again.
             self._worker.signal(signal.SIGTERM)
         return child
+
+    def _want_worker(self) -> None:
+        self._worker_wanted.set()
+        if self._worker is None:
+            return
+        self._order = read_order(self._settings.home) or self._order
+        self._problem = ""
+        # Its keeper starts the next one; a call that must not be cut off has until then to end.
+        stopping = asyncio.get_running_loop().create_task(self._worker.stop(WORKER_STOPS_WITHIN))
+        self._stopping.add(stopping)
+        stopping.add_done_callback(self._stopping.discard)
 
     async def _keep_worker(self) -> None:
         await self._worker_wanted.wait()

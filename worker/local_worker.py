@@ -20,7 +20,7 @@ def problem(settings: Settings) -> str:
         return ""
     return (
         f"the local worker fails again and again, see {settings.home}/logs/worker.log: {current.worker.problem}\n"
-        "To give it other settings: perdure down, then perdure up with them"
+        "To give it other settings: perdure restart, with them"
     )
 
 

@@ -17,6 +17,7 @@ from typer.main import get_command
 
 COMMANDS = {
     "up": "worker.cli.servers:up",
+    "restart": "worker.cli.servers:restart",
     "down": "worker.cli.servers:down",
     "worker": "worker.cli.worker:worker",
     "run": "worker.cli.tasks:run",

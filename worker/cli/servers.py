@@ -1,4 +1,4 @@
-"""The commands ``up`` and ``down``: start the local servers and a worker, and stop them."""
+"""The commands ``up``, ``restart`` and ``down``: start the local servers and a worker, and stop them."""
 
 import asyncio
 import time
@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from localservers import ensure, state, stop
+from localservers import restart as restart_worker
 from perdure.settings import Settings
 from worker.terminal.output import out, program, say, show_json
 
@@ -21,14 +22,7 @@ def up(
     settings = Settings()
     addresses = ensure(settings, worker=worker, progress=say)
     if worker and state(settings):
-        # Imported here: Temporal's client takes a second, which "down" need not wait for.
-        from worker import local_worker  # noqa: PLC0415
-        from worker.cli.reach import gateway  # noqa: PLC0415
-
-        say("waiting for the worker to serve")
-        installation = gateway(settings)
-        if not asyncio.run(local_worker.served(settings, lambda pid: installation.workers(pid=pid))):
-            say(f"it does not serve yet; see {settings.home}/logs/worker.log")
+        _await_worker(settings)
     current = state(settings)
     if as_json:
         shown = {"redis_url": _without_password(addresses.redis_url)}
@@ -45,6 +39,19 @@ def up(
         out.print(f"stop them with: {program()} down")
 
 
+def restart(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print whether a worker ran before as JSON.")] = False
+) -> None:
+    """Restart the worker alone, with the settings, tools and skills of now; its tasks go on."""
+    settings = Settings()
+    restarted = restart_worker(settings, say)
+    _await_worker(settings)
+    if as_json:
+        show_json({"restarted": restarted})
+    else:
+        out.print("restarted" if restarted else "started")
+
+
 def down(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print whether anything ran as JSON.")] = False
 ) -> None:
@@ -55,6 +62,17 @@ def down(
         show_json({"stopped": stopped})
     else:
         out.print("stopped" if stopped else f"nothing runs in {settings.home}")
+
+
+def _await_worker(settings: Settings) -> None:
+    # Imported here: Temporal's client takes a second, which "down" need not wait for.
+    from worker import local_worker  # noqa: PLC0415
+    from worker.cli.reach import gateway  # noqa: PLC0415
+
+    say("waiting for the worker to serve")
+    installation = gateway(settings)
+    if not asyncio.run(local_worker.served(settings, lambda pid: installation.workers(pid=pid))):
+        say(f"it does not serve yet; see {settings.home}/logs/worker.log")
 
 
 def _without_password(url: str) -> str:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from localservers import state
+from localservers.files import wait_until
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
 
@@ -64,11 +65,13 @@ def test_up_and_down_say_what_they_do(settings: Settings) -> None:
 def test_a_bad_setting_is_one_line(settings: Settings) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PERDURE_REDIS", "redis://h")
+        patch.setenv("PERDURE_REDIS_URL", "nowhere")
         failed = perdure(settings, "up")
 
     assert failed.returncode == 2
-    assert "did you mean 'PERDURE_REDIS_URL'?" in failed.stderr
-    assert "Traceback" not in failed.stderr
+    [warned, refused] = failed.stderr.splitlines()
+    assert warned == "PERDURE_REDIS is not a setting, and is ignored (did you mean 'PERDURE_REDIS_URL'?)"
+    assert refused.startswith("error: PRD100 redis_url: must be a URL such as http://host:8080 or redis://host:6379")
 
 
 TOOL = """
@@ -101,7 +104,9 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         )
 
         assert ran.returncode == 0, ran.stderr
-        assert '"tools": 1' in (beside.home / "logs" / "worker.log").read_text()
+        log = beside.home / "logs" / "worker.log"
+        # It serves a moment before it says so.
+        assert wait_until(lambda: '"tools": 1' in log.read_text(), 10), log.read_text()
         current = state(beside)
         assert current
         assert current.worker
@@ -110,7 +115,16 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         assert not list(beside.home.glob("*order*"))
 
         other = perdure(beside, "up", temporal=servers.temporal)
-        assert "the running worker has other settings" in other.stderr
+        assert "the running worker has other settings; to apply these, run 'perdure restart'" in other.stderr
+        again = perdure(beside, "restart", temporal=servers.temporal)
+        assert (again.returncode, again.stdout) == (0, "restarted\n"), again.stderr
+        now = state(beside)
+        assert now
+        assert now.worker
+        assert now.worker.pid != current.worker.pid
+        assert now.servers == current.servers, "the servers go on"
+        assert b"PERDURE_SKILLS=[]" in Path(f"/proc/{now.worker.pid}/environ").read_bytes()
+        assert not list(beside.home.glob("*order*"))
     finally:
         perdure(beside, "down", temporal=servers.temporal)
 
