@@ -12,6 +12,8 @@ class Limits(Request):
 
     steps: Annotated[int, Field(ge=1, le=100_000)] = 10_000
     """How many steps it may run."""
+    tokens: Annotated[int, Field(ge=1)] = 10_000_000
+    """How many tokens of language models it may use, read and written, before no model is asked any more."""
     answer_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24 * 7
     """How long a question waits for its answer before the task fails."""
     idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24

@@ -8,8 +8,7 @@ from typing import cast
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
-from perdure.agent.compensation_plan import MOST_COMPENSATIONS
-from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, has_room
+from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, beyond, has_room
 from perdure.agent.quick_steps import QuickSteps
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Asks, Calls, Ended, Resumed, StepCall, StepOutcome, Waits
@@ -105,13 +104,8 @@ class PlanRunner:
         return bool(actions)
 
     def _begin(self, action: Action, size: int) -> None:
-        limit = self._running.task.limits.steps
-        if action.is_step and self._running.state.begun >= limit:
-            raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
-        if action.undone_by and len(self._running.state.compensations) >= MOST_COMPENSATIONS:
-            raise TaskFailed(
-                f"step {action.path}: a task has at most {MOST_COMPENSATIONS:,} effects that can be undone"
-            )
+        if problem := beyond(self._running.task.limits, action, self._running.state):
+            raise TaskFailed(problem)
         self._running.update(action.branch, path=action.path, of_plan=False)
         self._under_way += size
         self._running.branches.start(action.branch, self._act(action, size))

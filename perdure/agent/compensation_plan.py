@@ -13,9 +13,6 @@ from perdure.skills.steps import COMPENSATE, ToolStep
 from perdure.steering import TakenMessage
 from perdure.tasks import StepStatus
 
-MOST_COMPENSATIONS = 1_000
-"""Effects of a task that can be undone, a choice: a task carries 350 bytes for each of them along."""
-
 _WHY = 300
 """Characters of the reason why one could not be undone: a result names a thousand of them, and has at most 2 MB."""
 

@@ -85,6 +85,7 @@ def task_of_call(task: AgentTask, skill: str, turn: int, place: int) -> dict[str
         agent=task.agent,
         date=task.date,
         memory=task.memory,
+        limits=task.limits,
     )
     return called.model_dump(mode="json")
 

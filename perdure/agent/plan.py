@@ -16,6 +16,7 @@ from perdure.agent.prepared import ToolShape
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended, Result, StepCall, Value, Waits
 from perdure.agent.steps.task_calls import EvaluateCall
+from perdure.bounds import Limits
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
 from perdure.steering import TakenMessage
@@ -24,6 +25,9 @@ from perdure.tasks import StepStatus
 UNDER_WAY = 2_000_000
 """Bytes of input that the actions under way may have together: half of the 4 MB that gRPC takes in one message, since a
 worker sends all that it starts in one. Larger messages were refused again and again, and the task stood still."""
+
+MOST_COMPENSATIONS = 1_000
+"""Effects of a task that can be undone, a choice: a task carries 350 bytes for each of them along."""
 
 
 def has_room(under_way: int, size: int) -> bool:
@@ -87,6 +91,18 @@ class Action:
     def told(self) -> str:
         """What the Temporal UI shows."""
         return self.summary or self.path
+
+
+def beyond(limits: Limits, action: Action, state: TaskState) -> str:
+    """Return why an action is more than its task may do; empty: it may begin."""
+    if action.is_step and state.begun >= limits.steps:
+        return f"step {action.path}: the task may run {limits.steps} steps (limits.steps)"
+    if action.requests and state.tokens >= limits.tokens:
+        used = f"the task has used {state.tokens:,} tokens"
+        return f"step {action.path}: {used}, and may use {limits.tokens:,} (limits.tokens)"
+    if action.undone_by and len(state.compensations) >= MOST_COMPENSATIONS:
+        return f"step {action.path}: a task has at most {MOST_COMPENSATIONS:,} effects that can be undone"
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from perdure.agent.compensation_plan import CompensationPlan
 from perdure.agent.given import Given, NotGiven
 from perdure.agent.given_steps import GivenSteps
-from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, waited
+from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, beyond, waited
 from perdure.agent.prepared import InnerSkill, PreparedTask, ToolShape
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
@@ -161,9 +161,7 @@ class _Rehearsal:
         return Judged(judgement, 0)
 
     async def _act(self, action: Action) -> None:
-        limit = self._task.limits.steps
-        if action.is_step and self._state.begun >= limit:
-            problem = f"step {action.path}: the task may run {limit} steps (limits.steps)"
+        if problem := beyond(self._task.limits, action, self._state):
             self._state = self._state.changed(failure=problem)
             return
         self._reached.add(action.path)

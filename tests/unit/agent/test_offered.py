@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure import AgentTask
+from perdure import AgentTask, Limits
 from perdure.agent.offered import OfferedSkill, best_first, task_of_call
 from perdure.skills.library import read_skill
 from perdure.tasks import MemoryMode
@@ -68,12 +68,14 @@ def test_the_order_does_not_depend_on_that_of_the_agent_s_file(skills: list[Offe
 @given(st.from_regex(r"[a-z][a-z0-9._-]{0,79}", fullmatch=True), st.integers(1, 10_000), st.integers(0, 127))
 def test_a_call_is_one_task_of_the_same_user(task_id: str, turn: int, place: int) -> None:
     task = AgentTask(task_id=task_id, user_id="${ada}", goal="Tidy up", session_id="s", memory=MemoryMode.READ)
+    task = task.changed(limits=Limits(tokens=7))
     called = AgentTask.model_validate(task_of_call(task, "audit", turn, place))
-    assert (called.user_id, called.session_id, called.memory, called.skill) == (
+    assert (called.user_id, called.session_id, called.memory, called.skill, called.limits.tokens) == (
         "${ada}",
         "s",
         MemoryMode.READ,
         "audit",
+        7,
     )
     others = {
         AgentTask.model_validate(task_of_call(task, "audit", *other)).task_id

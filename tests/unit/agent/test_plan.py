@@ -1,8 +1,18 @@
-"""How much may be under way at the same time."""
+"""How much may be under way at the same time, and how much a task may do at all."""
+
+from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 
-from perdure.agent.plan import UNDER_WAY, has_room
+from perdure import Limits
+from perdure.agent.plan import UNDER_WAY, Action, beyond, has_room
+from perdure.agent.prepared import PreparedTask
+from perdure.agent.state import TaskState
+from perdure.tasks import StepStatus
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+PREPARED = PreparedTask(tenant="t", version="1", tools={}, inputs={}, date=date(2026, 1, 2), heartbeat=2)
 
 
 @pytest.mark.parametrize(
@@ -18,3 +28,25 @@ from perdure.agent.plan import UNDER_WAY, has_room
 )
 def test_an_action_starts_where_there_is_room_or_nothing_else(under_way: int, size: int, starts: bool) -> None:
     assert has_room(under_way, size) == starts
+
+
+@pytest.mark.parametrize(
+    ("limits", "action", "told"),
+    [
+        (Limits(steps=3, tokens=101), {"requests": 3}, ""),
+        (Limits(steps=2), {}, "step s: the task may run 2 steps (limits.steps)"),
+        (Limits(steps=2), {"is_step": False}, ""),
+        (Limits(tokens=100), {}, ""),
+        (Limits(tokens=100), {"requests": 3}, "step s: the task has used 100 tokens, and may use 100 (limits.tokens)"),
+        (
+            Limits(tokens=99),
+            {"requests": 1, "is_step": False},
+            "step s: the task has used 100 tokens, and may use 99 (limits.tokens)",
+        ),
+    ],
+)
+def test_no_further_step_begins_beyond_a_limit_and_no_model_is_asked(
+    limits: Limits, action: dict[str, Any], told: str
+) -> None:
+    state = TaskState(prepared=PREPARED, started_at=NOW, renewed_at=NOW, tokens=100, ended={StepStatus.DONE: 2})
+    assert beyond(limits, Action(branch="s", path="s", **action), state) == told

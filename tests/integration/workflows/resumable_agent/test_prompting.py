@@ -137,3 +137,17 @@ async def test_a_step_that_no_model_could_answer_is_refused_before_the_first_ste
         with pytest.raises(WorkflowFailureError) as caught:
             await one.run("steps: [{id: a, prompt: Say something.}]")
         assert "PERDURE_MODEL" in str(caught.value.cause)
+
+
+async def test_no_model_is_asked_any_more_once_a_task_has_used_its_tokens(prompted: Prompted) -> None:
+    skill = """
+steps:
+  - {id: one, prompt: "Say something."}
+  - {id: two, prompt: "${steps.one.output}?", on_failure: continue}
+"""
+    async with prompted(lambda _: Says("no")) as (one, server):
+        with pytest.raises(WorkflowFailureError) as caught:
+            await one.run(skill, limits={"tokens": 1})
+        told, result = str(caught.value.cause), cast("ApplicationError", caught.value.cause).details[0]
+    assert f"step two: the task has used {server.tokens:,} tokens, and may use 1 (limits.tokens)" in told
+    assert (result["done"], result["tokens"], len(server.asked)) == (1, server.tokens, 1)
