@@ -21,7 +21,7 @@ from perdure.explanations import RecallSummary
 from perdure.identity import UserId, workflow_id
 from perdure.items import EARLIEST
 from perdure.jobs import Receipt
-from perdure.model import Name, OpenEnum, Passed, Request, ShallowJson
+from perdure.model import Instant, Name, OpenEnum, Passed, Request, ShallowJson
 from perdure.questions import Question
 from perdure.steering import Intervention
 
@@ -216,6 +216,8 @@ class Progress(Passed):
     """Messages that its model has not seen yet."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])
     """What it is pinned to, by kind and name (``skill invoicing``): the digest of each definition's content."""
+    until: Instant | None = None
+    """When it fails unless it has ended (``limits.hours``); None: it has no deadline, or has ended."""
     problem: str = ""
     tokens: int = 0
     """That its model has used."""

@@ -47,6 +47,7 @@ from perdure.temporal.errors import failure_of
 from workflows import options
 from workflows.compensating import compensate
 from workflows.conversing import Conversing
+from workflows.deadline import within_deadline
 from workflows.evaluating import evaluate
 from workflows.failures import done
 from workflows.keeper import Keeper
@@ -196,7 +197,7 @@ class ResumableAgent(Steerable, Conversing):
         running.outbox.start(prepared.tenant, prepared.epoch, running.task.agent)
         self._keeper.start()
         running.enter(Phase.RUNNING)
-        return await self.runner().run()
+        return await within_deadline(running, self.runner().run())
 
     async def _require_own(self) -> None:
         """Refuse carried state of another user: Temporal lets any workflow continue as one of this type.

@@ -13,7 +13,7 @@ from perdure.agent.goal_plan import conversation_of
 from perdure.agent.judged_steps import require_step
 from perdure.agent.plan import Plan
 from perdure.agent.questions import Questions
-from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
+from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, deadline_of, memory_of, progress_of
 from perdure.agent.steering import Steering
 from perdure.chats import ChatBox, ChatLog
 from perdure.errors import InvalidTask
@@ -103,6 +103,11 @@ class RunningTask:
     def listens_until(self) -> Instant:
         """When a conversation ends if nothing is said."""
         return (self.chat.active_at or self.state.started_at) + timedelta(hours=self.task.limits.idle_hours)
+
+    @property
+    def until(self) -> Instant | None:
+        """When it fails unless its work has ended; None: it has no deadline, or is not prepared."""
+        return deadline_of(self.task, self._state) if self._state else None
 
     def chat_log(self) -> ChatLog:
         """Return the conversation as a person who comes back reads it."""

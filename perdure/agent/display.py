@@ -18,6 +18,8 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
     lines = [f"**{progress.phase}** · {what} · {steps}"]
     if progress.tokens:
         lines.append(f"{progress.tokens:,} tokens of its model")
+    if progress.until:
+        lines.append(f"It ends by {progress.until:%Y-%m-%d %H:%M:%S %Z} at the latest")
     if progress.skipped or progress.failed:
         lines.append(f"{progress.skipped} skipped, {progress.failed} failed")
     if progress.paused:

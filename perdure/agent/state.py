@@ -1,7 +1,7 @@
 """What a task's workflow knows, as one value, which travels when the history is rolled over. Does nothing."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from heapq import nsmallest
 from typing import Any
 
@@ -21,7 +21,7 @@ from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
 from perdure.skills.header import is_empty, is_none
 from perdure.steering import Steered
-from perdure.tasks import Phase, Progress, StepStatus, TaskEnvelope, TaskResult
+from perdure.tasks import AgentTask, Phase, Progress, StepStatus, TaskEnvelope, TaskResult
 
 RECALLS_KEPT = 50
 JOBS_KEPT = 50
@@ -246,6 +246,12 @@ class TaskRun(TaskEnvelope):
         return self if memory is self.memory else self.changed(memory=memory)
 
 
+def deadline_of(task: AgentTask, state: TaskState) -> datetime | None:
+    """Return when a task fails unless its work has ended; None: it takes as long as it needs."""
+    hours = task.limits.hours
+    return None if hours is None else state.started_at + timedelta(hours=hours)
+
+
 def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
     """Return what a task has recalled and handed to memory."""
     return TaskMemory(
@@ -284,6 +290,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         waiting=0 if phase in _ENDED else state.waiting,
         kept=0 if phase in _ENDED else len(state.events.kept),
         versions=state.prepared.versions,
+        until=None if phase in _ENDED else deadline_of(task, state),
     )
 
 

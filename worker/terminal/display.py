@@ -112,6 +112,8 @@ def show(progress: Progress) -> None:
         f"{progress.done} of {counted(progress.total, 'step')} ({progress.skipped} skipped, {progress.failed} failed), "
         f"{counted(progress.recalled, 'item')} recalled, {progress.remembered} remembered"
     )
+    if progress.until:
+        out.print(f"ends by {progress.until:%Y-%m-%d %H:%M:%S %Z} at the latest")
     for intervention in progress.interventions:
         out.print(intervention.told, markup=False)
     if progress.unread:

@@ -33,10 +33,11 @@ def test_details_say_where_it_is_what_it_waits_for_and_what_it_recalled() -> Non
     progress = PLAIN.changed(
         phase=Phase.WAITING, step="a[1].b", failed=1, recalled=7, remembered=5, questions=(APPROVAL, free)
     )
-    progress = progress.changed(problem="the disk is full", unknown=("x", "y"))
+    progress = progress.changed(problem="the disk is full", unknown=("x", "y"), until=NOW)
     shown = details(progress, [recalled("known", 4), recalled("three", 3), recalled("none", 0)], "task-t-1")
     assert shown.split("\n\n") == [
         "**waiting** · skill `audit` · 3 of 9 steps",
+        "It ends by 2026-01-02 00:00:00 UTC at the latest",
         "0 skipped, 1 failed",
         "Now at `a[1].b`",
         "Problem: the disk is full",
