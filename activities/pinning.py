@@ -35,6 +35,8 @@ class PinnedPlan:
     version: str
     tools: list[Tool[..., Any]]
     offered: tuple[OfferedSkill, ...] = ()
+    called: dict[str, LinkedSkill] = field(default_factory=dict[str, LinkedSkill])
+    """The offered skills, by their names."""
     inputs: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     reads: dict[str, tuple[Path, ...]] = field(default_factory=dict[str, tuple[Path, ...]])
 
@@ -57,16 +59,20 @@ class TaskPinner:
     toolbox: Toolbox
     trials: SkillTrials
 
-    async def pinned(self, task: AgentTask) -> PinnedPlan:
+    async def pinned(self, task: AgentTask, called: LinkedSkill | None = None) -> PinnedPlan:
         """Return what a task runs.
+
+        Args:
+            task: The task.
+            called: Its skill as the task has it that calls this one; None: the skill as it is now.
 
         Raises:
             InvalidInput: For an unknown skill, agent, tool or input, with the nearest existing one.
         """
-        return self._of_skill(task) if task.skill else await self._of_agent(task)
+        return self._of_skill(task, called) if task.skill else await self._of_agent(task)
 
-    def _of_skill(self, task: AgentTask) -> PinnedPlan:
-        found = self.skills.linked(task.skill)
+    def _of_skill(self, task: AgentTask, called: LinkedSkill | None) -> PinnedPlan:
+        found = called or self.skills.linked(task.skill)
         reads = check_linked(found, self.toolbox)
         for step in found.steps:
             if isinstance(step, PromptStep):
@@ -89,10 +95,16 @@ class TaskPinner:
         if agent.judged:
             self.models.get(agent.judged.model)
         tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
-        return PinnedPlan(agent=agent, version=agent.version, tools=tools, offered=await self._offered(agent))
+        linked = self._called(agent)
+        known = dict[str, Trials]()
+        with suppress(StoreUnavailable):
+            known = await self.trials.of([one.version for one in linked])
+        offered = (OfferedSkill.of(one.skill, one.version, known.get(one.version, Trials())) for one in linked)
+        called = {one.skill.name: one for one in linked}
+        return PinnedPlan(agent=agent, version=agent.version, tools=tools, offered=best_first(offered), called=called)
 
-    async def _offered(self, agent: Agent) -> tuple[OfferedSkill, ...]:
-        """Return the skills that an agent may call, the most promising first.
+    def _called(self, agent: Agent) -> list[LinkedSkill]:
+        """Return the skills that an agent may call.
 
         Raises:
             InvalidAgent: One has the name of a tool of the model's own memory.
@@ -106,8 +118,4 @@ class TaskPinner:
                 raise InvalidAgent(f"skills[{place}]", problem, fix="rename the skill")
             linked.append(self.skills.linked(name))
             check_linked(linked[-1], self.toolbox)
-        known = dict[str, Trials]()
-        with suppress(StoreUnavailable):
-            known = await self.trials.of([one.version for one in linked])
-        offered = (OfferedSkill.of(one.skill, one.version, known.get(one.version, Trials())) for one in linked)
-        return best_first(offered)
+        return linked

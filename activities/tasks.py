@@ -14,7 +14,9 @@ from activities.outcomes import EndedTask, TaskOutcomes
 from activities.pinning import PinnedPlan, TaskPinner
 from activities.step_results import StepsSource, bound_to, require_kept
 from activities.task_runs import LISTED_WITHIN, Holder, TaskRuns, run_by
+from perdure.agent.offered import OfferedSkill
 from perdure.agent.prepared import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
+from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.agent.steps.values import Values
@@ -28,6 +30,7 @@ from perdure.mcp.servers import McpServers
 from perdure.memory.wholeness import Wholeness
 from perdure.names import BINDING, Activity
 from perdure.secrets.sources import SecretKeeper
+from perdure.skills.linking import LinkedSkill
 from perdure.stores.redis.bindings import OpenedTask, TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
@@ -117,7 +120,7 @@ class TaskActivities:
             skill=plan.skill,
             inner=plan.inner,
             agent=plan.agent,
-            offered=plan.offered,
+            offered=await self._offered(tenant, task, plan, epoch),
             queue=activity.info().task_queue if plan.offered else "",
             position=position,
             version=plan.version,
@@ -163,12 +166,42 @@ class TaskActivities:
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
         epoch = await self._epoch(tenant, request.started_at)
-        plan = await self.pinner.pinned(task)
+        called = await self._called(request, task, tenant)
+        plan = await self.pinner.pinned(task, called)
         await require_secrets(plan.tools, self.secrets)
         if await self.servers.require(plan.tools, activity.info().attempt):
             # What its arguments may be, only the servers knew.
-            plan = await self.pinner.pinned(task)
+            plan = await self.pinner.pinned(task, called)
         return task, tenant, epoch, plan
+
+    async def _called(self, request: PrepareCall, task: AgentTask, tenant: str) -> LinkedSkill | None:
+        """Return a task's skill as the task has it that calls this one; None: nobody calls it.
+
+        Raises:
+            InvalidTask: It is another skill, or another version.
+            ResultExpired: The task that calls it no longer keeps it.
+            StoreUnavailable: It may still be kept where nothing answers.
+        """
+        if (pinned := request.pinned) is None:
+            return None
+        found = LinkedSkill.of_document(await self.values.get(tenant, pinned.kept_by, pinned.content))
+        if (found.skill.name, found.version) != (task.skill, pinned.version):
+            raise InvalidTask("pinned", "is not the skill of the task", fix="leave it to the task that calls it")
+        return found
+
+    async def _offered(
+        self, tenant: str, task: AgentTask, plan: PinnedPlan, epoch: int | None
+    ) -> tuple[OfferedSkill, ...]:
+        """Return the skills that a task offers its model, each kept as it is now for the calls to come."""
+        kept = await together(
+            *(
+                self.values.keep(
+                    tenant, task.task_id, plan.called[one.name].document, limit=SMALL_INLINE_LIMIT, epoch=epoch
+                )
+                for one in plan.offered
+            )
+        )
+        return tuple(one.changed(content=content) for one, content in zip(plan.offered, kept, strict=True))
 
     async def _begun(
         self, request: BeginRequest, asker: Asker, plan: PinnedPlan, own: StepsSource

@@ -146,7 +146,7 @@ class TaskEnvelope(AgentTask):
             # A name that is written wrongly is also missing; the strict reading says which it is. What a rollover
             # carries was written by a build, which may have more of everything.
             if isinstance(data, dict) and (fields := cast("dict[str, Any]", data)).get("carried") is None:
-                written = {name: fields[name] for name in fields if name not in ("carried", "begin")}
+                written = {name: fields[name] for name in fields if name not in ("carried", "begin", "pinned")}
                 validated(AgentTask, written, "", InvalidTask)
             raise
 

@@ -88,6 +88,8 @@ class ResumableAgent(Steerable, Conversing):
             raise failure_of(self._refused)
         if task.carried is not None and workflow.info().continued_run_id is None:
             raise failure_of(InvalidTask("carried", "is not a field here"))
+        if task.pinned is not None and workflow.info().parent is None:
+            raise failure_of(InvalidTask("pinned", "is not a field here"))
         try:
             return await self._finished(await self._run())
         except TaskFailed as failure:
@@ -232,7 +234,7 @@ class ResumableAgent(Steerable, Conversing):
         workflow.upsert_search_attributes([*labels, TENANT.value_set(tenant)])
         first_run = workflow.info().first_execution_run_id
         begun = workflow.info().workflow_start_time
-        call = PrepareCall(task=task.asked, started_at=begun, first_run=first_run, begin=task.begin)
+        call = PrepareCall(task=task.asked, started_at=begun, first_run=first_run, begin=task.begin, pinned=task.pinned)
         how = options.of_preparation(begins=task.begin is not None)
         prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, task.title, how)
         workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})

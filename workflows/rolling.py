@@ -17,7 +17,7 @@ def continue_with(task: TaskRun, carried: TaskState | None) -> NoReturn:
     Raises:
         TaskFailed: It is more than a rollover may carry.
     """
-    task = task.changed(inputs={}, begin=None, carried=carried)
+    task = task.changed(inputs={}, begin=None, pinned=None, carried=carried)
     if (size := len(task.model_dump_json().encode())) > CARRIED_LIMIT:
         raise TaskFailed(
             f"the results of its steps have {size:,} bytes, and at most {CARRIED_LIMIT:,} can be carried on "

@@ -101,7 +101,7 @@ class TurnCalls:
     def _skill(self, path: str, wanted: WantedCall, state: TaskState, now: Instant) -> Action:
         """Return a call of a skill, which is a task of its own."""
         skill, here = wanted.tool, state.branches.get(path)
-        task = task_of_call(self._task, skill, turn_of(path), place_of(path))
+        task = task_of_call(self._task, self._offered[skill], turn_of(path), place_of(path))
         # By reference: what the user or the model wrote is no expression.
         args: JsonValue = {**{name: f"${{inputs.task.{name}}}" for name in task}, "inputs": "${inputs.given}"}
         scope = Scope(inputs={"given": wanted.arguments, "task": Value(inline=task)})

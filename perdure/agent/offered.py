@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from pydantic import Field, JsonValue
 
+from perdure.agent.steps.calls import Value
 from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.models.language.conversation import ToolSpec
@@ -25,6 +26,16 @@ _TYPES: dict[InputType, JsonValue] = {
 }
 
 
+class CalledSkill(Passed):
+    """The skill that a task runs as the task has it whose model calls it."""
+
+    version: str
+    content: Value
+    """The skill, with those that its steps run."""
+    kept_by: Name
+    """The task that keeps the content."""
+
+
 class OfferedSkill(Passed):
     """A skill as a task's model is offered it: pinned for the task's life."""
 
@@ -32,6 +43,8 @@ class OfferedSkill(Passed):
     description: str = ""
     inputs: dict[str, InputSpec] = Field(default_factory=dict[str, InputSpec])
     version: str
+    content: Value = Value()
+    """The skill, with those that its steps run, as the task keeps it."""
     trials: Trials = Trials()
 
     @classmethod
@@ -64,12 +77,12 @@ def best_first(skills: Iterable[OfferedSkill]) -> tuple[OfferedSkill, ...]:
     return tuple(sorted(skills, key=lambda one: (-one.trials.expected, one.name)))
 
 
-def task_of_call(task: AgentTask, skill: str, turn: int, place: int) -> dict[str, JsonValue]:
+def task_of_call(task: AgentTask, skill: OfferedSkill, turn: int, place: int) -> dict[str, JsonValue]:
     """Return the task that a call of a skill is, but for its inputs: the same however often its turn is gone through.
 
     Args:
         task: The task whose model calls it.
-        skill: The skill.
+        skill: The skill as the task's model was offered it.
         turn: The number of the turn.
         place: The call's place in it.
     """
@@ -80,14 +93,15 @@ def task_of_call(task: AgentTask, skill: str, turn: int, place: int) -> dict[str
     called = AgentTask(
         task_id=f"{named}{end}",
         user_id=task.user_id,
-        skill=skill,
+        skill=skill.name,
         session_id=task.session,
         agent=task.agent,
         date=task.date,
         memory=task.memory,
         limits=task.limits,
     )
-    return called.model_dump(mode="json")
+    pinned = CalledSkill(version=skill.version, content=skill.content, kept_by=task.task_id)
+    return called.model_dump(mode="json") | {"pinned": pinned.model_dump(mode="json")}
 
 
 def _schema(spec: InputSpec) -> JsonValue:

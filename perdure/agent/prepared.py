@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from perdure.agent.offered import OfferedSkill
+from perdure.agent.offered import CalledSkill, OfferedSkill
 from perdure.agent.steps.calls import Path, Value
 from perdure.beginnings import BeginRequest
 from perdure.bindings import TaskBinding
@@ -34,6 +34,8 @@ class PrepareCall(Passed):
     """The first run of the task's workflow, which distinguishes it from others under the same workflow id."""
     begin: BeginRequest | None = Field(default=None, exclude_if=is_none)
     """Where it is to begin, if not where it began before."""
+    pinned: CalledSkill | None = Field(default=None, exclude_if=is_none)
+    """Its skill, where another task calls it."""
 
 
 class CheckedTask(Passed):

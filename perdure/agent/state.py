@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field, JsonValue
 
+from perdure.agent.offered import CalledSkill
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.steps.calls import Calls, Compensation, Ended, Resumed, Value
 from perdure.beginnings import BeginRequest
@@ -234,11 +235,13 @@ class TaskRun(TaskEnvelope):
     carried: TaskState | None = None
     begin: BeginRequest | None = None
     """Where it is to begin, if not where it began before."""
+    pinned: CalledSkill | None = Field(default=None, exclude_if=is_none)
+    """Its skill, where another task calls it."""
 
     @property
     def asked(self) -> TaskEnvelope:
         """The task alone, as a person asked for it."""
-        return TaskEnvelope.model_validate(self.model_dump(exclude={"carried", "begin"}))
+        return TaskEnvelope.model_validate(self.model_dump(exclude={"carried", "begin", "pinned"}))
 
     def by(self, prepared: PreparedTask) -> "TaskRun":
         """Return the task as the agent that it is pinned to may do it."""

@@ -3,12 +3,16 @@
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, Self
+
+from pydantic import JsonValue
 
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.identity import digest
 from perdure.registry.prompts import pinned_version
 from perdure.skills.shape import Skill
 from perdure.skills.steps import SkillStep, Step, ToolStep
+from perdure.tolerance import taken_back
 
 LARGEST_SKILL = 600_000
 """Bytes of a skill as JSON, with those that it runs: some 3,300 steps of one line. A task carries it with 400 kB of
@@ -30,6 +34,18 @@ class LinkedSkill:
     def every(self) -> tuple[Skill, ...]:
         """The skill, and all others."""
         return (self.skill, *self.inner.values())
+
+    @property
+    def document(self) -> dict[str, JsonValue]:
+        """All of it as JSON, as ``of_document`` reads it."""
+        inner: dict[str, JsonValue] = {name: one.model_dump(mode="json") for name, one in self.inner.items()}
+        return {"skill": self.skill.model_dump(mode="json"), "inner": inner}
+
+    @classmethod
+    def of_document(cls, document: Any) -> Self:
+        """Return the skill that a document is of."""
+        inner = {name: taken_back(Skill, one) for name, one in document["inner"].items()}
+        return cls(skill=taken_back(Skill, document["skill"]), inner=inner)
 
     @property
     def steps(self) -> Iterator[Step]:

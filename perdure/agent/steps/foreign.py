@@ -27,7 +27,7 @@ from perdure.names import Workflow
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
 from perdure.skills.foreign import ActivityStep, ForeignStep, TaskStep, WorkflowStep
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
-from perdure.tasks import AgentTask, StepStatus
+from perdure.tasks import StepStatus, TaskEnvelope
 from perdure.tools import RESULT_LIMIT
 
 CALL_LIMIT = 256_000
@@ -263,13 +263,15 @@ def _of_user(args: list[JsonValue], user: str, field: str) -> list[JsonValue]:
     """Return the arguments of a task, which is that of the user whose task calls it: nobody acts as somebody else.
 
     Raises:
-        InvalidTask: It names another user.
+        InvalidTask: It names another user, or what only a task's own calls have.
     """
     match args:
         case [{"user_id": given}, *_] if given != user:
             raise InvalidTask(
                 field, "is another user than that of this task", fix="leave it out: it is the same user's"
             )
+        case [{"pinned": _}, *_]:
+            raise InvalidTask(field.replace("user_id", "pinned"), "is not a field here", fix="leave it out")
         case [dict() as task, *more]:
             return [{**task, "user_id": user}, *more]
         case _:
@@ -279,7 +281,7 @@ def _of_user(args: list[JsonValue], user: str, field: str) -> list[JsonValue]:
 def _arguments(step: ForeignStep, args: list[JsonValue]) -> dict[str, JsonValue]:
     """Return what a call is made with, as policies and people see it: of a task, its inputs."""
     task = args[0] if isinstance(step, TaskStep) else None
-    return {**AgentTask.model_validate(task).inputs} if task else {"queue": step.queue, "args": args}
+    return {**TaskEnvelope.model_validate(task).inputs} if task else {"queue": step.queue, "args": args}
 
 
 def _child(call: ForeignCall, arguments: str, args: Sequence[JsonValue]) -> str:
@@ -288,7 +290,7 @@ def _child(call: ForeignCall, arguments: str, args: Sequence[JsonValue]) -> str:
             return ""
         case TaskStep():
             # Under this id it is found as any task is: shown, answered, cancelled.
-            return AgentTask.model_validate(args[0]).workflow_id
+            return TaskEnvelope.model_validate(args[0]).workflow_id
         case WorkflowStep():
             return workflow_id(call.tenant, call.task_id, call.path, arguments)
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from perdure import AgentTask, Limits
 from perdure.agent.offered import OfferedSkill, best_first, task_of_call
+from perdure.agent.state import TaskRun
 from perdure.skills.library import read_skill
 from perdure.tasks import MemoryMode
 from perdure.trials import Trials
@@ -65,11 +66,15 @@ def test_the_order_does_not_depend_on_that_of_the_agent_s_file(skills: list[Offe
     assert [one.name for one in best_first(skills)] == sorted(one.name for one in skills)
 
 
+def called_as(task: AgentTask, turn: int, place: int) -> TaskRun:
+    return TaskRun.model_validate(task_of_call(task, offered("audit"), turn, place))
+
+
 @given(st.from_regex(r"[a-z][a-z0-9._-]{0,79}", fullmatch=True), st.integers(1, 10_000), st.integers(0, 127))
 def test_a_call_is_one_task_of_the_same_user(task_id: str, turn: int, place: int) -> None:
     task = AgentTask(task_id=task_id, user_id="${ada}", goal="Tidy up", session_id="s", memory=MemoryMode.READ)
     task = task.changed(limits=Limits(tokens=7))
-    called = AgentTask.model_validate(task_of_call(task, "audit", turn, place))
+    called = called_as(task, turn, place)
     assert (called.user_id, called.session_id, called.memory, called.skill, called.limits.tokens) == (
         "${ada}",
         "s",
@@ -77,12 +82,9 @@ def test_a_call_is_one_task_of_the_same_user(task_id: str, turn: int, place: int
         "audit",
         7,
     )
-    others = {
-        AgentTask.model_validate(task_of_call(task, "audit", *other)).task_id
-        for other in ((turn + 1, place), (turn, place + 1))
-    }
+    assert called.pinned is not None
+    assert (called.pinned.version, called.pinned.kept_by) == ("audit", task_id)
+    others = {called_as(task, *other).task_id for other in ((turn + 1, place), (turn, place + 1))}
     assert len({called.task_id, task_id, *others}) == 4
     longer = task.changed(task_id=f"{task_id[:79]}x")
-    assert AgentTask.model_validate(task_of_call(longer, "audit", turn, place)).task_id != called.task_id or (
-        longer.task_id == task_id
-    )
+    assert called_as(longer, turn, place).task_id != called.task_id or (longer.task_id == task_id)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -9,7 +10,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 from temporalio.service import RPCError
 
 from perdure import AgentTask, Answer
-from perdure.agent.offered import task_of_call
+from perdure.agent.offered import OfferedSkill, task_of_call
 from perdure.agent.prepared import PreparedTask
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
@@ -54,7 +55,8 @@ def calls_once(skill: str, **inputs: str) -> Script:
 
 
 def called(task: AgentTask, skill: str) -> AgentTask:
-    return AgentTask.model_validate(task_of_call(task, skill, 1, 0))
+    found = task_of_call(task, OfferedSkill(name=skill, version=""), 1, 0)
+    return AgentTask.model_validate({name: value for name, value in found.items() if name != "pinned"})
 
 
 async def status_of(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionStatus | None:
@@ -213,22 +215,19 @@ async def test_a_call_that_was_never_made_is_not_taken_for_one_that_may_have_act
 ) -> None:
     ledger = tmp_path / "ledger"
     agent = skilled(tmp_path, "writes", WRITES)
-    wanted = [{"line": "x" * 300_000}, {"line": "x" * 300_000}, {"line": "y"}]
+    wanted = [{"line": "x" * 300_000}, {"line": "x" * 300_000}]
 
     def script(asked: Asked) -> Says:
-        if asked.turns == 2:
-            (tmp_path / "skills" / "writes.yaml").unlink()
         if asked.turns < len(wanted):
             return Says(calls=(Call("writes", {"ledger": str(ledger), **wanted[asked.turns]}),))
         return Says(" | ".join(asked.outputs))
 
     async with agents(script, agent) as (one, _):
         handle = await one.start(goal("Write it down"))
-        large, again, missing = str((await handle.result()).output).split(" | ")
+        large, again = str((await handle.result()).output).split(" | ")
     assert large.startswith("It failed: PRD110")
     assert again.startswith("It failed: PRD110")
-    assert "no skill 'writes'" in missing
-    assert "may have happened" not in large + missing
+    assert "may have happened" not in large
 
 
 async def test_tokens_of_a_called_skill_are_its_callers_whether_it_ends_well_or_not(
@@ -249,3 +248,51 @@ async def test_tokens_of_a_called_skill_are_its_callers_whether_it_ends_well_or_
         result = await (await one.start(goal("Ask"))).result()
     assert "PRD111" in str(result.output)
     assert (result.tokens, len(server.asked)) == (server.tokens, 5)
+
+
+@pytest.mark.parametrize("becomes", ["steps: [{id: no, tool: garbles, retry: 1}]\n", ""])
+async def test_a_skill_that_is_changed_or_removed_after_it_was_offered_runs_as_it_was_offered(
+    agents: Agents, tmp_path: Path, becomes: str
+) -> None:
+    ledger = tmp_path / "ledger"
+    inner = 'steps: [{id: say, tool: echo, args: {value: then}}]\noutput: "${steps.say.output}"\n'
+    skilled(tmp_path, "says", inner)
+    agent = skilled(
+        tmp_path,
+        "writes",
+        "inputs: {ledger: string}\nsteps:\n  - {id: say, skill: says}\n"
+        '  - {id: write, tool: append, args: {ledger: "${inputs.ledger}", line: "${steps.say.output}"}}\n',
+    )
+
+    def script(asked: Asked) -> Says:
+        if asked.turns:
+            return Says("done")
+        skilled(tmp_path, "says", inner.replace("then", "now"))
+        if becomes:
+            skilled(tmp_path, "writes", becomes)
+        else:
+            (tmp_path / "skills" / "writes.yaml").unlink()
+        return Says(calls=(Call("writes", {"ledger": str(ledger)}),))
+
+    async with agents(script, agent) as (one, _):
+        version = one.services.skills.get("writes").digest
+        task = goal("Write it down")
+        handle = await one.start(task)
+        await handle.result()
+        assert lines_in(str(ledger)) == ["then"]
+        inner_task = called(task, "writes")
+        result = await one.client.get_workflow_handle(inner_task.workflow_id, result_type=TaskResult).result()
+        assert (result.done, result.versions["skill writes"]) == (2, version)
+
+
+async def test_nobody_but_a_task_says_which_version_of_a_skill_runs(agents: Agents, tmp_path: Path) -> None:
+    agent = skilled(tmp_path, "writes", WRITES)
+    async with agents(lambda _: Says("done"), agent) as (one, _):
+        found = task_of_call(goal("Write it down"), OfferedSkill(name="writes", version="1"), 1, 0)
+        with pytest.raises(WorkflowFailureError) as caught:
+            await one.client.execute_workflow("ResumableAgent", found, id=f"w{uuid4().hex}", task_queue=one.queue)
+        assert "pinned: is not a field here" in str(caught.value.cause)
+        args = "[{task_id: x, skill: writes, pinned: {version: v}}]"
+        with pytest.raises(WorkflowFailureError) as caught:
+            await one.run(f"steps: [{{id: run, workflow: ResumableAgent, queue: {one.queue}, args: {args}}}]")
+        assert "pinned: is not a field here" in str(caught.value.cause)
