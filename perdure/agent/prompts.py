@@ -83,7 +83,7 @@ def messages(
         summary: What replaces the turns before these.
         turns: The newest turns.
         day: The day that the task is about.
-        shown: Characters of each text, of each call's arguments and of each result that are shown.
+        shown: Characters of each text, of each call's arguments, of each result and of each message that are shown.
         constraints: What somebody said has to hold.
     """
     parts = [f"The goal:\n{goal}"] if goal else []
@@ -116,7 +116,7 @@ def _turn(one: Read, number: int, shown: int) -> list[Message]:
         found.append(ToolOutput(id=call.id, text=told))
     if one.told:
         found.append(Instruction(text=one.told))
-    return [*found, *(Instruction(text=said) for said in one.heard)]
+    return [*found, *(Instruction(text=shortened(said, shown)) for said in one.heard)]
 
 
 def _arguments(given: JsonValue, shown: int) -> str:

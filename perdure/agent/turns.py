@@ -14,8 +14,8 @@ from perdure.skills.header import is_empty
 from perdure.steering import GivenConstraint, Heard
 
 RESULT_SHOWN = 8_000
-"""Characters of a tool's result, of a call's arguments and of what the model said that it is shown; of what is longer
-it reads the beginning and the end."""
+"""Characters of a tool's result, of a call's arguments, of what the model said and of a message that it is shown; of
+what is longer it reads the beginning and the end."""
 
 
 class WantedCall(Passed):
@@ -156,7 +156,7 @@ class ReasonCall(StepContext):
     """The day that the task is about."""
     conversation: Conversation
     shown: Annotated[int, Field(ge=0)] = RESULT_SHOWN
-    """Characters of each text, of each call's arguments and of each result that the model is shown."""
+    """Characters of each text, of each call's arguments, of each result and of each message that the model is shown."""
     earlier: Instant | None = None
     """When an earlier run began whose effects this one may not know; None: there is none. See ``TaskState.earlier``."""
 

@@ -1,7 +1,8 @@
 """How much of its own work a model is shown: bounded, the newest verbatim, the goal always. Pure.
 
-Working memory holds 8,000 tokens. At 80 % of it, all turns but the newest five give way to a summary. Tokens are
-counted as four characters each, which is what English text comes to; the provider's own count goes into the budget.
+Working memory holds 8,000 tokens. At 80 % of it, all turns but the newest five give way to a summary. These stay
+verbatim as far as they fit: where they do not, their longest parts are shown by beginning and end. Tokens are counted
+as four characters each, which is what English text comes to; the provider's own count goes into the budget.
 """
 
 from perdure.agent.steps.calls import Value
@@ -14,7 +15,7 @@ COMPRESSED_AT = 0.8
 """The part of ``LIMIT`` from which on older turns give way."""
 
 VERBATIM = 5
-"""The newest turns, which stay as they are."""
+"""The newest turns, which no summary replaces."""
 
 CHARACTERS = 4
 """Characters that count as one token."""
@@ -53,8 +54,6 @@ def evicted(conversation: Conversation) -> tuple[ModelTurn, ...]:
 def shown(conversation: Conversation) -> int:
     """Return how many characters of each part of a turn the model is shown, so that all stay within the limit."""
     room = (LIMIT - size(conversation.changed(turns=()))) * CHARACTERS
-    # What people say is never shortened.
-    room -= sum(len(one.text) for turn in conversation.turns for one in turn.heard)
     parts = sorted(part for turn in conversation.turns for part in _parts(turn))
     for place, part in enumerate(parts):
         share = room // (len(parts) - place)
@@ -65,10 +64,11 @@ def shown(conversation: Conversation) -> int:
 
 
 def _parts(turn: ModelTurn) -> list[int]:
-    """Return the sizes, in characters, of what a turn said, of its calls' arguments and of what they gave."""
+    """Return the sizes, in characters, of all that is shortened of a turn where it does not fit, and of problems."""
     values = [turn.text, *(call.arguments for call in turn.calls), *(gave.output for gave in turn.returned.values())]
     problems = [len(gave.problem) for gave in turn.returned.values()]
-    return [min(RESULT_SHOWN, length_of(value)) for value in values] + problems
+    messages = [min(RESULT_SHOWN, len(one.text)) for one in turn.heard]
+    return [min(RESULT_SHOWN, length_of(value)) for value in values] + problems + messages
 
 
 def length_of(value: Value) -> int:

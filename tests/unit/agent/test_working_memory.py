@@ -1,13 +1,15 @@
 """Working memory: bounded, the newest turns verbatim, the goal and what was noted never lost."""
 
 import json
-from datetime import date
+from datetime import UTC, date, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from perdure.agent.hearing import hear
 from perdure.agent.prompts import Made, Read, extract, messages
+from perdure.agent.steering import MOST_UNREAD
 from perdure.agent.steps.calls import Value
 from perdure.agent.turns import RESULT_SHOWN, Conversation, ModelTurn, Notes, Returned, WantedCall
 from perdure.agent.working_memory import (
@@ -25,7 +27,9 @@ from perdure.agent.working_memory import (
     size,
     unnotable,
 )
+from perdure.changes import Actor, ActorKind
 from perdure.models.language.conversation import Instruction, Reply, ToolOutput
+from perdure.steering import LONGEST_MESSAGE, TakenMessage
 
 DAY = date(2026, 3, 4)
 
@@ -63,6 +67,32 @@ def test_what_the_model_reads_of_the_newest_turns_stays_within_the_limit(shape: 
     # What says how much is left out, and the least that is shown of each result, come on top.
     spare = len(outputs) * 260
     assert sum(len(one.text) for one in outputs) <= LIMIT * CHARACTERS + spare
+
+
+@given(results, st.lists(st.integers(1, LONGEST_MESSAGE), max_size=20))
+def test_messages_are_shown_whole_where_they_fit_and_stay_within_the_limit_with_the_rest(
+    shape: list[int], lengths: list[int]
+) -> None:
+    at, by = datetime(2026, 3, 4, tzinfo=UTC), Actor(kind=ActorKind.PERSON, id="ada")
+    given = [TakenMessage(id=str(n), text="m" * length, by=by, at=at) for n, length in enumerate(lengths)]
+    conversation = hear(Conversation(turns=(turn(shape),), begun=1), given)
+    [one] = conversation.turns
+    texts = [heard.text for heard in one.heard]
+    shape_of = read(one)._replace(heard=texts)
+    said = messages("goal", "", Notes(), "", [shape_of], day=DAY, shown=shown(conversation))
+    seen = [message.text for message in said[1:] if isinstance(message, Instruction | ToolOutput)]
+    assert sum(map(len, seen)) <= LIMIT * CHARACTERS + 60 * len(seen)
+    if sum(map(len, texts)) + sum(shape) <= LIMIT * CHARACTERS:
+        assert seen[len(shape) :] == texts
+
+
+def test_twenty_long_messages_leave_the_limit_as_it_is() -> None:
+    at, by = datetime(2026, 3, 4, tzinfo=UTC), Actor(kind=ActorKind.PERSON, id="ada")
+    given = [TakenMessage(id=str(n), text="m" * LONGEST_MESSAGE, by=by, at=at) for n in range(MOST_UNREAD)]
+    conversation = hear(Conversation(), given)
+    told = Read(text="", calls=[], heard=[one.text for one in conversation.turns[0].heard])
+    said = messages("goal", "", Notes(), "", [told], day=DAY, shown=shown(conversation))
+    assert sum(len(one.text) for one in said[1:] if isinstance(one, Instruction)) <= LIMIT * CHARACTERS + 60 * 20
 
 
 def test_long_texts_and_arguments_are_shortened_as_results_are_and_stay_json() -> None:
