@@ -146,7 +146,7 @@ class ReasoningActivities:
             await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
         before, used, summary = await self._text(call, call.summary), Usage(), ""
         with had_elsewhere():
-            model = self._models.find(call.agent.model)
+            model = self._models.for_summaries(call.agent.model)
         if model:
             asked = "\n\n".join(filter(None, [before, *texts]))
             told = _SUMMARISE.format(limit=call.limit)

@@ -118,6 +118,9 @@ class Settings(BaseSettings):
     ``openai:<model>``. Without one, rules extract."""
     model_api: Literal["responses", "chat"] = "responses"
     """How the model's server is asked: OpenAI's Responses API, or chat completions, which compatible servers have."""
+    summary_model: str = ""
+    """The language model that makes summaries of an agent's earlier turns, which a cheaper one can:
+    ``openai:<model>``. Without one, the agent's own does."""
     model_timeout: Annotated[float, Field(gt=0, le=3_600)] = 300.0
     """Seconds that an agent's model may take for one turn."""
     chat_idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24.0
@@ -232,6 +235,14 @@ class Settings(BaseSettings):
         if cron != "off" and not _CRON.fullmatch(cron):
             raise ValueError("must be five fields such as '0 3 * * *', or off")
         return cron
+
+    @field_validator("summary_model")
+    @classmethod
+    def _is_model(cls, name: str) -> str:
+        # Otherwise only the first summary of a task would tell.
+        if name and not re.fullmatch(r"openai:.+", name):
+            raise ValueError("must be openai:<model>, or empty")
+        return name
 
     @field_validator("webhook_url")
     @classmethod

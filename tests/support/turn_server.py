@@ -28,6 +28,8 @@ class Asked:
     turns: int
     """Its own turns that it still sees."""
     tools: frozenset[str]
+    model: str = ""
+    """The model that is asked."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class TurnServer:
             told=tuple(users[1:]),
             turns=len("".join(kinds).replace("u", " ").split()),
             tools=frozenset(one["name"] for one in data.get("tools", [])),
+            model=data["model"],
         )
         found = self._answer(asked)
         if isinstance(found, Fails):
@@ -166,6 +169,7 @@ class TurnServer:
             told=tuple(users[1:]),
             turns=sum(one["role"] == "assistant" for one in said),
             tools=frozenset(one["function"]["name"] for one in data.get("tools", [])),
+            model=data["model"],
         )
         found = self._answer(asked)
         if isinstance(found, Fails):

@@ -47,4 +47,5 @@ def models_of(settings: Settings) -> LanguageModels:
         api_key=key,
         base_url=settings.openai_base_url,
         timeout=settings.model_timeout,
+        summarizing=settings.summary_model,
     )

@@ -107,12 +107,21 @@ class LanguageModels:
         api_key: The key; without one, ``OPENAI_API_KEY``.
         base_url: The address of a server that is compatible with OpenAI's.
         timeout: Seconds after which a call is abandoned.
+        summarizing: The model that makes summaries; empty: that of whoever needs one.
     """
 
     def __init__(
-        self, default: str, *, api: Api, api_key: str | None, base_url: str | None, timeout: float = 300.0
+        self,
+        default: str,
+        *,
+        api: Api,
+        api_key: str | None,
+        base_url: str | None,
+        timeout: float = 300.0,
+        summarizing: str = "",
     ) -> None:
         self._default = default
+        self._summarizing = summarizing
         self._open = functools.partial(
             open_language_model, api=api, api_key=api_key, base_url=base_url, timeout=timeout
         )
@@ -128,6 +137,10 @@ class LanguageModels:
         if named not in self._models and (model := self._open(named)):
             self._models[named] = model
         return self._models.get(named)
+
+    def for_summaries(self, name: str) -> LanguageModel | None:
+        """Return the model that makes summaries for another; see ``find``."""
+        return self.find(self._summarizing or name)
 
     def get(self, name: str) -> LanguageModel:
         """Return a model, the default one for no name.

@@ -175,7 +175,8 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
         # What it says is also its summary of earlier turns. Half a character can be neither stored nor sent.
         return Says(f"turn {number} \ud800", tuple(calls))
 
-    async with agents(script, continue_after=40) as (one, server):
+    settings = {"summary_model": "openai:cheap"}
+    async with agents(script, continue_after=40, settings=settings) as (one, server):
         task = goal()
         handle = await one.start(task)
         result = await result_of(one, handle)
@@ -184,6 +185,9 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
     longest = max(len(asked.first) + sum(map(len, asked.outputs)) for asked in server.asked)
     assert longest < 8_000 * 4 * 1.2
     assert any("What you did before" in asked.first for asked in server.asked)
+    summaries = ["Shorten this record" in asked.instructions for asked in server.asked]
+    assert any(summaries)
+    assert [asked.model == "cheap" for asked in server.asked] == summaries
 
 
 async def delete_run(agents: Bench, handle: WorkflowHandle[Any, Any]) -> None:
