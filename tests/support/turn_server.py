@@ -64,7 +64,14 @@ class Fails:
     body: str = "{}"
 
 
-Script = Callable[[Asked], Says | Fails]
+@dataclass(frozen=True)
+class Hangs:
+    """No answer; only a server with threads answers others meanwhile."""
+
+    until: threading.Event
+
+
+Script = Callable[[Asked], Says | Fails | Hangs]
 
 
 class TurnServer:
@@ -85,7 +92,11 @@ class TurnServer:
     def _answer(self, asked: Asked) -> Says | Fails:
         with self._lock:
             self.asked.append(asked)
-        return self._script(asked)
+        found = self._script(asked)
+        if isinstance(found, Hangs):
+            found.until.wait()
+            return Fails()
+        return found
 
     def _response(self, request: Request) -> Response:
         data = json.loads(request.data)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from tests.crash.test_tool_steps import reset
 from tests.integration.workflows.resumable_agent.test_branches import most_at_once
 from tests.support.goals import AGENT, Agents, agents_on, goal
 from tests.support.harness import Bench, bench
-from tests.support.turn_server import Asked, Call, Fails, Says, Script
+from tests.support.turn_server import Asked, Call, Fails, Hangs, Says, Script
 from tests.support.waiting import until
 
 
@@ -146,6 +147,23 @@ async def test_faults_of_the_server_are_waited_out_as_long_as_it_says(agents: Ag
         assert (await (await one.start(goal())).result()).output == "done"
     assert 2.0 <= asked_times[1] - asked_times[0] < 6.0
     assert len(asked_times) == 4
+
+
+async def test_a_turn_whose_model_hangs_is_cut_off_and_asked_for_again(servers: Servers, tmp_path: Path) -> None:
+    over, asked_times = threading.Event(), list[float]()
+
+    def script(_: Asked) -> Says | Hangs:
+        asked_times.append(time.monotonic())
+        return Hangs(over) if len(asked_times) == 1 else Says("done")
+
+    with HTTPServer(host="127.0.0.1", port=0, threaded=True) as server:
+        try:
+            async with agents_on(servers, tmp_path, server)(script, settings={"model_timeout": 1.0}) as (one, _):
+                assert (await (await one.start(goal())).result()).output == "done"
+        finally:
+            over.set()
+    assert 1.0 <= asked_times[1] - asked_times[0] < 5.0
+    assert len(asked_times) == 2
 
 
 @pytest.mark.parametrize(
