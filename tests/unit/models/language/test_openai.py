@@ -9,10 +9,12 @@ from pytest_httpserver import HTTPServer
 
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.model import Model
-from perdure.models.errors import ModelRefused, ReplyUnusable
+from perdure.models.errors import ContextExceeded, ModelKeyRefused, ModelRefused, ReplyUnusable
 from perdure.models.language import Api, open_language_model
 from perdure.models.language.openai import OpenAILanguageModel
 from tests.support.model_server import Answer, serve_model
+
+PATHS = ("/v1/responses", "/v1/chat/completions")
 
 
 class Weather(Model):
@@ -67,12 +69,57 @@ async def test_a_model_that_declines_answers_nothing(httpserver: HTTPServer, mod
 async def test_an_error_says_whether_to_ask_again_and_nothing_of_the_answer(
     httpserver: HTTPServer, model: OpenAILanguageModel, status: int, error: type[Exception]
 ) -> None:
-    for path in ("/v1/responses", "/v1/chat/completions"):
+    for path in PATHS:
         httpserver.expect_request(path).respond_with_json({"error": {"message": "secret words"}}, status=status)
     with pytest.raises(error) as caught:
         await model.answer("How warm?", "", Weather)
     assert "secret" not in str(caught.value)
     assert len(httpserver.log) == 1
+
+
+@pytest.mark.parametrize("field", ["code", "type"])
+async def test_a_quota_that_is_used_up_is_not_waited_for(
+    httpserver: HTTPServer, model: OpenAILanguageModel, field: str
+) -> None:
+    problem = {"error": {"message": "You exceeded your current quota", field: "insufficient_quota"}}
+    for path in PATHS:
+        httpserver.expect_request(path).respond_with_json(problem, status=429, headers={"Retry-After": "20"})
+    with pytest.raises(ModelKeyRefused, match="insufficient_quota"):
+        await model.answer("How warm?", "", Weather)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, {"message": "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens"}),
+        (400, {"message": "The decoder prompt (length 9) is longer than the maximum model length of 8."}),
+        (400, {"message": "the request exceeds the available context size", "type": "exceed_context_size_error"}),
+        (400, {"message": "prompt is too long: 210000 tokens > 200000 maximum"}),
+        (400, {"message": "The input token count (9) exceeds the maximum number of tokens allowed (8)."}),
+        (413, {"message": "Please reduce the length of the messages or completion."}),
+        (422, {"message": "Input length 9 exceeds model's maximum context length 8"}),
+    ],
+)
+async def test_a_compatible_server_says_in_words_that_what_is_asked_is_too_long(
+    httpserver: HTTPServer, model: OpenAILanguageModel, status: int, error: dict[str, str]
+) -> None:
+    for path in PATHS:
+        httpserver.expect_request(path).respond_with_json({"error": {"code": status, **error}}, status=status)
+    with pytest.raises(ContextExceeded):
+        await model.answer("How warm?", "", Weather)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"), [(400, "the schema is too long"), (403, "your plan has no long context window")]
+)
+async def test_any_other_refusal_is_not_taken_for_that(
+    httpserver: HTTPServer, model: OpenAILanguageModel, status: int, message: str
+) -> None:
+    for path in PATHS:
+        httpserver.expect_request(path).respond_with_json({"error": {"message": message}}, status=status)
+    with pytest.raises(ModelRefused) as caught:
+        await model.answer("How warm?", "", Weather)
+    assert not isinstance(caught.value, ContextExceeded)
 
 
 def test_no_name_is_no_model() -> None:
