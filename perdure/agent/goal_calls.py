@@ -118,21 +118,23 @@ class TurnCalls:
         how: dict[str, Any] = {"summary": f"{path}: {skill}", "heeds_lessons": True}
         return Action(branch=path, path=path, activity=Activity.BEGIN_CALL, call=call, **how)
 
-    def checked(self, turn: ModelTurn, before: Conversation) -> ModelTurn:
+    def checked(self, turn: ModelTurn, before: Conversation, times: int) -> ModelTurn:
         """Return a turn with a reason on each of its calls that is not made.
 
         Args:
             turn: What the model wants now.
             before: The conversation without it.
+            times: How often in a row these calls, or a loop that they end, were wanted before.
         """
         calls = turn.calls
         return turn.changed(
             calls=tuple(
-                call.changed(problem=self._problem(call, calls[:place], before)) for place, call in enumerate(calls)
+                call.changed(problem=self._problem(call, calls[:place], before, times))
+                for place, call in enumerate(calls)
             )
         )
 
-    def _problem(self, wanted: WantedCall, beside: Sequence[WantedCall], before: Conversation) -> str:
+    def _problem(self, wanted: WantedCall, beside: Sequence[WantedCall], before: Conversation, times: int) -> str:
         """Return why a call is not made; empty: it is."""
         if wanted.problem:
             return wanted.problem
@@ -142,7 +144,7 @@ class TurnCalls:
         if wanted.tool not in self._prepared.tools and wanted.tool not in self._offered:
             known = ", ".join((*self._offered, *self._agent.tools, *own))
             return f"there is no tool {wanted.tool!r}; there are {known}"
-        return _repetition(wanted.digest, beside, before) if self.acts(wanted.tool) else ""
+        return _repetition(wanted.digest, beside, before, times) if self.acts(wanted.tool) else ""
 
     def acts(self, tool: str) -> bool:
         """Return whether a call of a tool must not be repeated once it may have had its effect.
@@ -167,13 +169,13 @@ def place_of(branch: str) -> int:
     return int(branch.rpartition("[")[2].removesuffix("]"))
 
 
-def _repetition(digest: str, beside: Sequence[WantedCall], before: Conversation) -> str:
+def _repetition(digest: str, beside: Sequence[WantedCall], before: Conversation, times: int) -> str:
     """Return why a call that acts is not made a further time; empty: it is."""
     if digest in before.uncertain:
         return _UNCERTAIN
     if any(call.digest == digest for call in beside):
         return _TWICE
-    times = _in_a_row(digest, before.turns)
+    times = max(times, _in_a_row(digest, before.turns))
     return _NOT_AGAIN.format(times=times + 1) if times >= REPEATS_TOLD else ""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from perdure.agent.goal_calls import REPEATS_TOLD, TurnCalls, inline_limit_of, place_of
 from perdure.agent.hearing import hear
+from perdure.agent.looping import repeated_with, repetitions
 from perdure.agent.plan import Act, Action, Finish, Move
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
@@ -80,7 +81,7 @@ class GoalPlan:
             turns = (*conversation.turns[:-1], last.changed(told=_NO_END))
             conversation = conversation.changed(turns=turns)
         # It was given up, or ended by somebody: counts of turns in a row start again.
-        return positioned(state, conversation.changed(mistakes=0, repeated=0, exceeded=0))
+        return positioned(state, conversation.changed(mistakes=0, repeated=(), exceeded=0))
 
     def next(self, state: TaskState, now: Instant) -> Move:
         """Return the model's next turn, the calls that it wants, or the end."""
@@ -158,7 +159,7 @@ class GoalPlan:
         agent = self._agent
         if conversation.mistakes >= MISTAKES:
             return f"the model made {MISTAKES} unusable turns in a row"
-        if conversation.repeated >= REPEATS:
+        if repetitions(conversation.repeated) >= REPEATS:
             return f"the model made the same calls {REPEATS + 1} times in a row"
         if conversation.exceeded > 2:
             return "what the model has to read is longer than it can, however much is left out"
@@ -217,14 +218,13 @@ class GoalPlan:
             return positioned(state, changed).changed(failure="the model declines to go on")
         if reasoned.kind is CallKind.EXCEEDED:
             return positioned(state, changed.changed(exceeded=changed.exceeded + 1))
-        turn, repeated = reasoned.turn, 0
+        turn = reasoned.turn
         if reasoned.kind is not CallKind.TURN:
             turn = ModelTurn(told="Nothing can be made of your turn here. Call a tool, or give your answer.")
-        if turn.calls and conversation.last and _same(turn, conversation.last):
-            repeated = conversation.repeated + 1
-        if repeated >= REPEATS_TOLD:
-            turn = turn.changed(told=_AGAIN.format(times=repeated + 1))
-        turn = self._calls.checked(turn, conversation)
+        repeated = repeated_with(turn, conversation)
+        if (times := repetitions(repeated)) >= REPEATS_TOLD:
+            turn = turn.changed(told=_AGAIN.format(times=times + 1))
+        turn = self._calls.checked(turn, conversation, times)
         for place, wanted in enumerate(turn.calls):
             if wanted.tool == MemoryTool.NOTE and not wanted.problem:
                 turn, changed = self._noted(turn, place, wanted, changed)
@@ -310,7 +310,3 @@ def _compressed(conversation: Conversation, made: Compressed) -> Conversation:
         read=conversation.read + made.read,
         written=conversation.written + made.written,
     )
-
-
-def _same(turn: ModelTurn, other: ModelTurn) -> bool:
-    return sorted(call.digest for call in turn.calls) == sorted(call.digest for call in other.calls)

@@ -44,7 +44,7 @@ def hear(conversation: Conversation, messages: Sequence[TakenMessage]) -> Conver
         messages=ids[-HEARD_KEPT:],
         # What it does from now on may be the same for another reason.
         mistakes=0,
-        repeated=0,
+        repeated=(),
     )
     goals = [one.goal for one in new if one.goal]
     # Memory is asked again, for the new goal.
@@ -69,7 +69,7 @@ def said(conversation: Conversation, message: TakenMessage) -> Conversation:
         tokens_before=conversation.tokens,
         recalled=None,
         mistakes=0,
-        repeated=0,
+        repeated=(),
         exceeded=0,
     )
 

@@ -117,8 +117,8 @@ class Conversation(Passed):
     """Tokens that the skills used which it called."""
     mistakes: int = 0
     """Turns in a row that could not be used."""
-    repeated: int = 0
-    """How often in a row the last turn's calls were wanted before."""
+    repeated: tuple[int, ...] = ()
+    """How many turns in a row want what the turn before wanted; what the one before that wanted; and so on."""
     uncertain: tuple[str, ...] = ()
     """Digests of the calls that failed after they may have had their effect. Never evicted: none is made again."""
     exceeded: int = 0

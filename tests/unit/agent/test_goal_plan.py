@@ -311,7 +311,7 @@ def test_a_later_run_stands_where_the_earlier_one_stood_and_counts_anew() -> Non
     state = ended(plan, started(state, look), look, output="seen")
     stood = conversation_of(state)
     assert stood is not None
-    later = state.prepared.changed(position=stood.changed(mistakes=4, repeated=3).model_dump(mode="json"))
+    later = state.prepared.changed(position=stood.changed(mistakes=4, repeated=(3,)).model_dump(mode="json"))
     plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="Find it"), later)
     state = plan.begin(TaskState(prepared=later, started_at=NOW, renewed_at=NOW))
     assert conversation_of(state) == stood

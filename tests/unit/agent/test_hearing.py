@@ -21,7 +21,7 @@ def said(text: str = "", identifier: str = "", by: Actor = ADA, **more: object) 
 
 
 def test_a_message_stands_behind_the_last_turn_which_then_is_no_answer() -> None:
-    before = Conversation(turns=(ModelTurn(text=Value(inline="done"), size=4),), begun=1, mistakes=2, repeated=3)
+    before = Conversation(turns=(ModelTurn(text=Value(inline="done"), size=4),), begun=1, mistakes=2, repeated=(3, 1))
     assert before.turns[0].is_answer
     after = hear(before, [said("Look again.", "one")])
     [turn] = after.turns
@@ -29,7 +29,7 @@ def test_a_message_stands_behind_the_last_turn_which_then_is_no_answer() -> None
     assert heard.text == "A message from a person at 2026-01-02 03:04 UTC:\nLook again."
     assert (heard.by, heard.at, heard.id) == (ADA, NOW, "one")
     assert (turn.is_answer, turn.size, after.begun) == (False, 4 + len(heard.text), 1)
-    assert (after.mistakes, after.repeated, after.goal, after.messages) == (0, 0, "", ("one",))
+    assert (after.mistakes, after.repeated, after.goal, after.messages) == (0, (), "", ("one",))
     assert "ada" not in heard.text, "the model's provider is not told who it is"
 
 

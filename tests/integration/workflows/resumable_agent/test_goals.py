@@ -114,6 +114,25 @@ async def test_the_same_calls_again_and_again_are_told_and_then_stopped_and_act_
     assert "3 times in a row" in server.asked[3].told[-1]
 
 
+async def test_so_are_two_turns_of_calls_that_come_again_and_again(agents: Agents) -> None:
+    wanted = ["append", "echo"]
+
+    def script(asked: Asked) -> Says:
+        number = sum(asked is not one for one in server.asked)
+        line = {"ledger": ledger, "line": "x"} if number % 2 == 0 else {"value": 1}
+        return Says(calls=(Call(wanted[number % 2], line),))
+
+    async with agents(script) as (one, server):
+        ledger = str(one.ledger())
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(goal())).result()
+        assert "same calls 6 times in a row" in str(caught.value.cause)
+        assert lines_of(ledger) == ["x", "x", "x"]
+        assert len(server.asked) == 12
+    assert not any(asked.told for asked in server.asked[:6])
+    assert "3 times in a row" in server.asked[6].told[-1]
+
+
 @pytest.mark.parametrize(("field", "problem"), [("turns: 3", "took the 3 turns"), ("tokens: 500", "may use 500")])
 async def test_a_budget_stops_the_task_in_good_order(agents: Agents, field: str, problem: str) -> None:
     agent = AGENT.replace("turns: 30", field)
