@@ -26,10 +26,14 @@ class Listening:
         self._history = history
         self._is_to_roll = is_to_roll
 
+    def answer(self, move: Listen) -> None:
+        """Answer what was said last, if it is not answered yet."""
+        self._running.chat.reply(move.reply, move.problem, workflow.now())
+
     async def next(self, move: Listen) -> bool:
         """Answer what was said last, and wait for something to do; return False once the conversation is over."""
         running = self._running
-        running.chat.reply(move.reply, move.problem, workflow.now())
+        self.answer(move)
         if not self._has_work():
             running.outbox.flush()
             running.enter(Phase.LISTENING)

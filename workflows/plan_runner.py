@@ -65,6 +65,9 @@ class PlanRunner:
             move = self._plan.next(self._running.state, workflow.now())
             # A paused task does not end either: a person may still want something else of it.
             is_paused, is_due = self._running.steering.is_paused, self._is_due
+            if is_paused and isinstance(move, Listen):
+                # Its turn was under way, and whoever reads along has seen it.
+                self._listening.answer(move)
             if is_paused or (is_due and not isinstance(move, Finish)):
                 move = Act()  # Nothing new is started until what is on its way has ended.
                 if is_due and self._can_roll():

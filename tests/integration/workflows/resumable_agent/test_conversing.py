@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 
 from localservers import Server
-from perdure import Actor, ActorKind, AgentTask, Limits
+from perdure import Actor, ActorKind, AgentTask, Limits, PauseRequest
 from perdure.agent.chat import MOST_WAITING, Chat
 from perdure.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
 from perdure.tasks import Phase
@@ -115,6 +115,31 @@ async def test_what_is_said_during_a_turn_waits_and_is_answered_in_its_order(age
         held.released.set()
         assert [(await reply).text for reply in replies] == ["1: One", "2: Two", "3: Three"]
         assert len(server.asked) == 3
+        await handle.cancel()
+
+
+async def test_a_reply_that_was_under_way_when_somebody_paused_comes_and_no_further_one(agents: Agents) -> None:
+    held = Held()
+
+    def script(asked: Asked) -> Says:
+        held()
+        return echoed(asked)
+
+    async with agents(script) as (one, server):
+        handle = await one.start(chat())
+        first = asyncio.create_task(say(handle, "One"))
+        await asyncio.to_thread(held.reached.wait, 60)
+        await handle.execute_update("pause", PauseRequest(by=ADA))
+        second = asyncio.create_task(say(handle, "Two"))
+        await until(lambda: log_of(handle), lambda log: len(log.open) == 2)
+        held.released.set()
+        async with asyncio.timeout(30):
+            assert (await first).text == "1: One"
+        paused = await progress_of(handle, lambda progress: progress.phase is Phase.PAUSED)
+        assert (paused.paused is not None, len(server.asked), second.done()) == (True, 1, False)
+        await handle.execute_update("resume", PauseRequest(by=ADA))
+        assert (await second).text == "2: Two"
+        await one.replay(handle)
         await handle.cancel()
 
 
