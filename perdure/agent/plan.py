@@ -65,7 +65,8 @@ class Action:
     critical: bool = False
     """Whether what it remembers must be searchable before the branch goes on."""
     heeds_lessons: bool = False
-    """Whether somebody decides what to do if it fails, and is told what earlier tasks learned about the failure."""
+    """Whether somebody decides what to do if it fails, be it of the whole task, and is told what was learned of such
+    failures."""
     hands_over: bool = False
     """Whether what it remembers is submitted at once, as no later run of the task passes here again."""
 

@@ -112,7 +112,7 @@ class SkillActions:
                 how = {"activity": Activity.REMEMBER_STEP, "call": call, "critical": critical}
             case _:
                 how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
-        heeds = on_failure_of(at) is OnFailure.ASK
+        heeds = on_failure_of(at) is not OnFailure.CONTINUE
         return Action(branch=branch, path=at.path, heeds_lessons=heeds, **how)
 
     def _calling(self, state: TaskState, branch: str, step: ToolStep, of: dict[str, Any]) -> dict[str, Any]:

@@ -116,7 +116,9 @@ class SkillPlan:
             case OnFailure.CONTINUE:
                 return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
             case _:
-                problem = f"step {failed.path}: {problem}"
+                # For whoever decides what to do about the task.
+                told = shown_lessons(state.branches[branch].lessons)
+                problem = "\n".join(filter(None, [f"step {failed.path}: {problem}", told]))
         if not (around := self._route.catching(cursors, branch)):
             return state.changed(failure=problem)
         state = state.positioned(self._route.given_up(cursors, around, problem))

@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.service import RPCError
 
-from perdure import Actor, ActorKind, AgentTask, Answer
+from perdure import Actor, ActorKind, AgentTask, Answer, Progress
 from perdure.beginnings import ANY, BeginRequest
 from perdure.entries import Memory, State
 from perdure.errors import InvalidInput
@@ -139,7 +139,11 @@ async def test_a_failure_that_ends_a_task_is_one_lesson_however_often_the_task_r
     [lesson] = await lessons_of(agents, user)
     assert lesson.text == 'garbles failed with OSError ("no file ?"). It ended the task: nothing resolved it.'
     assert lesson.seen == 1
-    await learned(agents, await agents.start(task.changed(task_id="u")))
+    handle = await agents.start(task.changed(task_id="u"))
+    await learned(agents, handle)
+    told = (await handle.query("progress", result_type=Progress)).problem
+    assert told.startswith("step no: ")
+    assert told.endswith(f"What earlier tasks learned about this failure:\n- {lesson.text}")
     assert [one.seen for one in await lessons_of(agents, user)] == [2]
 
 
