@@ -94,7 +94,8 @@ class TaskPinner:
         self.models.get(agent.model)
         if agent.judged:
             self.models.get(agent.judged.model)
-        tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
+        with self.agents.placing(agent.name):
+            tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
         linked = self._called(agent)
         known = dict[str, Trials]()
         with suppress(StoreUnavailable):

@@ -45,13 +45,16 @@ class InvalidInput(PerdureError):
         field: The path of the invalid field, as the user wrote it.
         problem: What is wrong with it.
         fix: What to write instead.
+        place: The file that it is written in, and the line: ``skills/restock.yaml:12``.
     """
 
     code = "PRD100"
-    parts = ("field", "problem", "fix")
+    parts = ("field", "problem", "fix", "place")
 
-    def __init__(self, field: str, problem: str, *, fix: str = "") -> None:
+    def __init__(self, field: str, problem: str, *, fix: str = "", place: str = "") -> None:
         self.field = field
         self.problem = problem
         self.fix = fix
-        super().__init__(f"{field}: {problem}" + (f" ({fix})" if fix else ""))
+        self.place = place
+        where = f"{place}: {field}" if place else field
+        super().__init__(f"{where}: {problem}" + (f" ({fix})" if fix else ""))

@@ -73,7 +73,8 @@ class Unconfirmed(InvalidTask):
     """
 
     code = "PRD115"
-    parts = (*InvalidTask.parts, "confirmation")
+    parts = ("field", "problem", "fix", "confirmation")
+    place = ""
 
     def __init__(self, field: str, problem: str, *, fix: str = "", confirmation: str = "") -> None:
         self.confirmation = confirmation

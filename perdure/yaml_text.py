@@ -1,8 +1,10 @@
 """YAML as people mean it: one document read from its text, and the line of a field in it. Opens no file."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any, cast
 
 import yaml
@@ -86,8 +88,9 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
         document: object = yaml.load(text, Loader=_Loader)  # noqa: S506
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark
-        place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise error(where, f"is not YAML: {problem.problem}{place}") from problem
+        place = f", in column {mark.column + 1}" if mark else ""
+        at = f"{where}:{mark.line + 1}" if mark else where
+        raise error(at, f"is not YAML: {problem.problem}{place}") from problem
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
         raise error(where, f"is not YAML: {problem}") from problem
     return mapping(document, where, error)
@@ -113,3 +116,29 @@ def line_of(text: str, field: str) -> int:
             case _:
                 return line
     return line
+
+
+@contextmanager
+def placing(path: Path, text: str) -> Generator[None]:
+    """Add the file and the line to errors about what the block reads from a text.
+
+    Args:
+        path: The file.
+        text: What is in it.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        raise placed(error, path, text) from None
+
+
+def placed(error: InvalidInput, path: Path, text: str) -> InvalidInput:
+    """Return an error with the file and the line of its field; one that has a place already stays as it is."""
+    if error.place:
+        return error
+    whole, _, line = error.field.partition(":")
+    if whole == path.name and (not line or line.isdigit()):
+        # The document as a whole is no field: its problem may know a line.
+        return type(error)(f"{path}:{line}" if line else str(path), error.problem, fix=error.fix)
+    place = f"{path}:{line_of(text, error.field)}"
+    return type(error)(error.field, error.problem, fix=error.fix, place=place)

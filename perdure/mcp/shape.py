@@ -123,8 +123,8 @@ class ServerLibrary(Folders[McpServer]):
             try:
                 found.append(self.get(name))
             except InvalidInput as problem:
-                told = f"MCP server {name!r}: {problem.field}" if problem.field != f"{name}.yaml" else problem.field
-                raise InvalidInput(told, problem.problem, fix=problem.fix) from problem
+                field = f"MCP server {name!r}: {problem.field}" if problem.place else problem.field
+                raise InvalidInput(field, problem.problem, fix=problem.fix, place=problem.place) from problem
         return found
 
 

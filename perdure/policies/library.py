@@ -7,10 +7,10 @@ from pathlib import Path
 
 import structlog
 
-from perdure.errors import InvalidExpression, InvalidInput, InvalidPolicy
+from perdure.errors import InvalidExpression, InvalidPolicy
 from perdure.policies.shape import MOST_POLICIES, Policy, PolicySet, contradiction, read_policy
 from perdure.registry.folders import text_of
-from perdure.yaml_text import line_of
+from perdure.yaml_text import line_of, placing
 
 _log = structlog.get_logger(__name__)
 
@@ -117,26 +117,18 @@ def policies_in(texts: Mapping[Path, str]) -> PolicySet:
     found = [(path, _read(path, text)) for path, text in texts.items()]
     if wrong := contradiction([policy for _, policy in found]):
         *pair, why = wrong
-        places = [f"{path}, line {line_of(texts[path], 'when')}" for path, policy in found if policy in pair]
+        places = [f"{path}:{line_of(texts[path], 'when')}" for path, policy in found if policy in pair]
         fix = "remove one of them, or change its condition or its exceptions"
         raise InvalidPolicy(" and ".join(places), why, fix=fix)
     return PolicySet.of(policy for _, policy in found)
 
 
 def _read(path: Path, text: str) -> Policy:
-    try:
-        policy = read_policy(text, path.name)
-    except (InvalidPolicy, InvalidExpression) as error:
-        raise _placed(path, text, error) from None
-    if policy.name != path.stem:
-        misnamed = InvalidPolicy("name", f"is {policy.name!r}", fix=f"call it {path.stem!r}, as its file")
-        raise _placed(path, text, misnamed)
+    with placing(path, text):
+        try:
+            policy = read_policy(text, path.name)
+        except InvalidExpression as error:
+            raise InvalidPolicy(error.field, error.problem, fix=error.fix) from None
+        if policy.name != path.stem:
+            raise InvalidPolicy("name", f"is {policy.name!r}", fix=f"call it {path.stem!r}, as its file")
     return policy
-
-
-def _placed(path: Path, text: str, error: InvalidInput) -> InvalidPolicy:
-    """Return what is wrong with a file, with where that stands."""
-    if error.field == path.name:
-        # The document as a whole, whose problem names the line.
-        return InvalidPolicy(str(path), error.problem, fix=error.fix)
-    return InvalidPolicy(f"{path}, line {line_of(text, error.field)}: {error.field}", error.problem, fix=error.fix)

@@ -141,6 +141,10 @@ class AgentLibrary(Folders[Agent]):
             InvalidExpression: Its ``expect`` does not parse, or an expression of its prompt has no value.
         """
         agent = super().get(name)
+        with self.placing(name):
+            return self._with_prompt(agent)
+
+    def _with_prompt(self, agent: Agent) -> Agent:
         if (use := agent.prompt) is None:
             return agent
         prompt, field = self._prompts.used(use, "instructions", InvalidAgent), "instructions"

@@ -1,11 +1,13 @@
 """Definitions in folders, each in ``<name>.yaml``; read anew each time, so that an edit counts at once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from perdure.documents import nearest
 from perdure.errors import InvalidInput
+from perdure.yaml_text import placed, placing
 
 
 class HasName(Protocol):
@@ -59,10 +61,21 @@ class Folders(Generic[D]):
                 places; or when it is not well formed.
         """
         path = self.place(name)
-        found = self._read(text_of(path, self._error), path.name)
-        if found.name != name:
-            raise self._error(f"{path.name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
+        text = text_of(path, self._error)
+        with placing(path, text):
+            found = self._read(text, path.name)
+            if found.name != name:
+                raise self._error("name", f"is {found.name!r}", fix=f"call it {name!r}, as its file")
         return found
+
+    @contextmanager
+    def placing(self, name: str) -> Generator[None]:
+        """Add the file and the line to errors about a definition that the block raises."""
+        try:
+            yield
+        except InvalidInput as error:
+            path = self.place(name)
+            raise placed(error, path, text_of(path, self._error)) from None
 
     def place(self, name: str) -> Path:
         """Return the file of a definition.

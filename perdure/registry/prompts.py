@@ -161,7 +161,8 @@ class PromptLibrary(Folders[Prompt]):
         try:
             prompt = self.get(use.name)
         except InvalidInput as problem:
-            told = f"prompt {use.name!r} cannot be used: {problem.field}: {problem.problem}"
+            at = f"{problem.place}: {problem.field}" if problem.place else problem.field
+            told = f"prompt {use.name!r} cannot be used: {at}: {problem.problem}"
             raise error(f"{field}.name", told, fix=problem.fix) from problem
         prompt.require_inputs(use.inputs, f"{field}.inputs", error)
         return prompt

@@ -1,12 +1,13 @@
 """Reading skills: YAML into a ``Skill``, with every mistake named by its field. Knows no tool; runs nothing."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
 from perdure.documents import join, mapping, validated
-from perdure.errors import InvalidSkill
+from perdure.errors import InvalidInput, InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.registry.folders import Folders, text_of
 from perdure.registry.judge import criterion_of
@@ -84,7 +85,17 @@ class SkillLibrary(Folders[Skill]):
             InvalidSkill: One cannot be used, or runs itself.
             InvalidExpression: When a ``${…}`` of one does not parse.
         """
-        return linked(self.get(name), self.get)
+        try:
+            found = linked(self.get(name), self.get)
+        except InvalidInput as error:
+            if error.place:
+                raise
+            # Of a skill that another one runs, the field begins with its name.
+            inner, _, field = error.field.rpartition(": ")
+            with self.placing(inner or name):
+                raise type(error)(field, error.problem, fix=error.fix) from None
+        places = {skill.name: self.place(skill.name) for skill in found.every}
+        return replace(found, sources={one: (path, text_of(path, InvalidSkill)) for one, path in places.items()})
 
     def get(self, name: str) -> Skill:
         """Read a skill with its prompts, and check that no other one has the same trigger; see ``Folders.get``.
@@ -94,10 +105,17 @@ class SkillLibrary(Folders[Skill]):
                 of its.
             InvalidExpression: When a ``${…}`` of it does not parse.
         """
-        skill = with_prompts(super().get(name), self._prompts)
-        _require_small(skill)
+        skill = super().get(name)
+        with self.placing(name):
+            skill = with_prompts(skill, self._prompts)
+            _require_small(skill)
+            self._require_own_triggers(skill)
+        return skill
+
+    def _require_own_triggers(self, skill: Skill) -> None:
         if skill.deprecated or not skill.triggers:
-            return skill
+            return
+        name = skill.name
         own = {same_phrase(phrase): place for place, phrase in enumerate(skill.triggers)}
         for path in self.others(name):
             for phrase in _triggers_in(path):
@@ -105,7 +123,6 @@ class SkillLibrary(Folders[Skill]):
                     both = f"{self.place(name)} and {path}"
                     problem = f"{skill.triggers[place]!r} is a trigger of {name!r} and of {path.stem!r} ({both})"
                     raise InvalidSkill(f"triggers[{place}]", problem, fix="give one of the two another phrase")
-        return skill
 
 
 def _triggers_in(path: Path) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import JsonValue
@@ -13,6 +14,7 @@ from perdure.registry.prompts import pinned_version
 from perdure.skills.shape import Skill
 from perdure.skills.steps import SkillStep, Step, ToolStep
 from perdure.tolerance import taken_back
+from perdure.yaml_text import placed
 
 LARGEST_SKILL = 600_000
 """Bytes of a skill as JSON, with those that it runs: some 3,300 steps of one line. A task carries it with 400 kB of
@@ -29,6 +31,8 @@ class LinkedSkill:
 
     skill: Skill
     inner: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
+    sources: Mapping[str, tuple[Path, str]] = field(default_factory=dict[str, tuple[Path, str]], compare=False)
+    """The files that they were read from, with their texts, by their names."""
 
     @property
     def every(self) -> tuple[Skill, ...]:
@@ -65,6 +69,18 @@ class LinkedSkill:
         if self.inner:
             own = digest("linked-skill/1", own, {name: one.digest for name, one in self.inner.items()})
         return pinned_version(own, prompts)
+
+    @contextmanager
+    def placing(self, name: str) -> Generator[None]:
+        """Add the file and the line to errors about one of them that the block raises; or else an inner one's name."""
+        try:
+            yield
+        except InvalidInput as error:
+            if name in self.sources:
+                raise placed(error, *self.sources[name]) from None
+            if name == self.skill.name:
+                raise
+            raise type(error)(f"{name}: {error.field}", error.problem, fix=error.fix) from None
 
 
 def linked(skill: Skill, get: Callable[[str], Skill]) -> LinkedSkill:
@@ -120,6 +136,8 @@ class _Linker:
             try:
                 skill = self._get(name)
             except InvalidInput as error:
+                if error.place:
+                    raise
                 # That there is none of this name is a mistake of who names it.
                 place = field_ if error.field == "skill" else f"{name}: {error.field}"
                 raise type(error)(place, error.problem, fix=error.fix) from None
@@ -130,12 +148,3 @@ class _Linker:
 
 def _told(chain: tuple[str, ...]) -> str:
     return " runs ".join(map(repr, chain))
-
-
-@contextmanager
-def within(name: str) -> Generator[None]:
-    """Name the skill, besides the field, in errors about it that the block raises."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise type(error)(f"{name}: {error.field}", error.problem, fix=error.fix) from None

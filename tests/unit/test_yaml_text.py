@@ -1,27 +1,29 @@
 """How a document is read, what is refused as none, and in which line a field stands."""
 
+from pathlib import Path
+
 import pytest
 
 from perdure.errors import InvalidInput, InvalidTask
-from perdure.yaml_text import LARGEST, line_of, read_document
+from perdure.yaml_text import LARGEST, line_of, placed, read_document
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("text", "problem", "line"),
     [
-        ("a: 1\nb: [", "is not YAML: expected the node content, but found '<stream end>' in line 2, column 5"),
-        ("a: 1\na: 2", "is not YAML: the key 'a' is duplicated in line 2, column 1"),
-        ("x: {b: 1, b: 2}", "is not YAML: the key 'b' is duplicated in line 1, column 11"),
-        ("a: \x00", "is not YAML: unacceptable character"),
-        ("- 1", "is a list"),
-        ("", "is empty"),
-        ("1: 2", "has the key 1, which is not text"),
+        ("a: 1\nb: [", "is not YAML: expected the node content, but found '<stream end>', in column 5", ":2"),
+        ("a: 1\na: 2", "is not YAML: the key 'a' is duplicated, in column 1", ":2"),
+        ("x: {b: 1, b: 2}", "is not YAML: the key 'b' is duplicated, in column 11", ":1"),
+        ("a: \x00", "is not YAML: unacceptable character", ""),
+        ("- 1", "is a list", ""),
+        ("", "is empty", ""),
+        ("1: 2", "has the key 1, which is not text", ""),
     ],
 )
-def test_a_document_that_cannot_be_read_is_refused_with_the_place(text: str, problem: str) -> None:
+def test_a_document_that_cannot_be_read_is_refused_with_the_place(text: str, problem: str, line: str) -> None:
     with pytest.raises(InvalidTask) as failure:
         read_document(text, "a.yaml", InvalidTask)
-    assert failure.value.field == "a.yaml"
+    assert failure.value.field == f"a.yaml{line}"
     assert failure.value.problem.startswith(problem)
 
 
@@ -38,7 +40,7 @@ def test_how_many_values_the_aliases_of_a_document_may_come_to() -> None:
     # The lists come to 11, 111, 1,111, 11,111 and 7 × 11,111 + 1; then come six keys, their mapping and the last list.
     rest = 100_000 - (11 + 111 + 1_111 + 11_111) - (7 * 11_111 + 1) - 6 - 1 - 1
     assert len(read_document("\n".join([*rows, f"c: [{', '.join(['1'] * rest)}]"]), "f")["c"]) == rest
-    with pytest.raises(InvalidInput, match="aliases come to more than 100,000 values in line 1, column 1"):
+    with pytest.raises(InvalidInput, match="aliases come to more than 100,000 values, in column 1"):
         read_document("\n".join([*rows, f"c: [{', '.join(['1'] * (rest + 1))}]"]), "f")
 
 
@@ -70,3 +72,11 @@ unless:
       who: ada
 """
     assert line_of(text, field) == line
+
+
+def test_an_error_is_placed_once() -> None:
+    error = placed(InvalidTask("skill", "is missing"), Path("a.yaml"), "name: x\nskill: y\n")
+    assert (str(error), error.place) == ("PRD101 a.yaml:2: skill: is missing", "a.yaml:2")
+    assert placed(error, Path("b.yaml"), "") is error
+    whole = placed(InvalidTask("a.yaml:2", "is not YAML"), Path("folder/a.yaml"), "")
+    assert (whole.field, whole.place) == ("folder/a.yaml:2", "")

@@ -19,8 +19,13 @@ AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name
 
 def list_(*, as_json: AsJson = False) -> None:
     """Show the agents, with their versions; exits with 1 if one cannot be used."""
-    toolbox, skills = known_tools_of(Settings()), skills_of(Settings())
-    list_all(agents_of(Settings()), "agent", _told, lambda one: _require_usable(one, toolbox, skills), as_json=as_json)
+    toolbox, skills, library = known_tools_of(Settings()), skills_of(Settings()), agents_of(Settings())
+
+    def check(one: Agent) -> None:
+        with library.placing(one.name):
+            _require_usable(one, toolbox, skills)
+
+    list_all(library, "agent", _told, check, as_json=as_json)
 
 
 def show(name: AgentName, *, as_json: AsJson = False) -> None:
@@ -28,7 +33,8 @@ def show(name: AgentName, *, as_json: AsJson = False) -> None:
     library, problem = agents_of(Settings()), ""
     one = library.get(name)
     try:
-        _require_usable(one, known_tools_of(Settings()), skills_of(Settings()))
+        with library.placing(name):
+            _require_usable(one, known_tools_of(Settings()), skills_of(Settings()))
     except InvalidInput as found:
         problem = str(found)
     show_one(one, library.place(name), _told(one), problem, as_json=as_json)

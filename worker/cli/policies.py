@@ -11,6 +11,7 @@ from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
 from perdure.registry.folders import text_of
 from perdure.settings import Settings
+from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
 
@@ -39,7 +40,9 @@ def try_(
     if not cases.is_file():
         raise InvalidInput("CASES.yaml", f"there is no file {cases}")
     policies = PolicyLibrary(Settings().policies).read()
-    found = [(case, tried(policies, case)) for case in read_cases(text_of(cases, InvalidPolicy), cases.name)]
+    text = text_of(cases, InvalidPolicy)
+    with placing(cases, text):
+        found = [(case, tried(policies, case)) for case in read_cases(text, cases.name)]
     differing = 0
     shown: list[dict[str, object]] = []
     for place, (case, decision) in enumerate(found):

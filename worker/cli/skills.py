@@ -20,6 +20,7 @@ from perdure.skills.linking import LinkedSkill
 from perdure.skills.shape import Skill
 from perdure.skills.steps import SkillStep, Step, ToolStep
 from perdure.toolbox import Toolbox
+from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
 from worker.wiring.registries import known_tools_of, skills_of
@@ -153,7 +154,9 @@ async def try_(
     settings, shown = Settings(), list[dict[str, object]]()
     skills, toolbox = skills_of(settings), known_tools_of(settings)
     for file in files:
-        read = read_cases(text_of(file, InvalidSkill), file.name)
+        text = text_of(file, InvalidSkill)
+        with placing(file, text):
+            read = read_cases(text, file.name)
         linked = skills.linked(read.skill)
         check_linked(linked, toolbox)
         for place, case in enumerate(read.cases):

@@ -16,7 +16,7 @@ from perdure.events import Event
 from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
-from perdure.yaml_text import read_document
+from perdure.yaml_text import placing, read_document
 from worker.cli.reach import gateway, person, started
 from worker.gateway import Gateway
 from worker.lookup import StartedTask
@@ -40,7 +40,8 @@ def read_task(path: Path) -> AgentTask:
         raise InvalidTask(str(path), f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InvalidTask(str(path), "is not UTF-8 text") from error
-    return validated(AgentTask, read_document(text, str(path), InvalidTask), "", InvalidTask)
+    with placing(path, text):
+        return validated(AgentTask, read_document(text, path.name, InvalidTask), "", InvalidTask)
 
 
 def workflow_id_of(task: str) -> str:

@@ -13,7 +13,7 @@ from perdure.expressions.evaluation import expressions, references
 from perdure.registry.judge import criterion_of
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.inputs import filled_inputs, is_of, require_checks, wanted
-from perdure.skills.linking import LinkedSkill, within
+from perdure.skills.linking import LinkedSkill
 from perdure.skills.shape import Skill, lane_path
 from perdure.skills.steps import (
     EventStep,
@@ -85,10 +85,10 @@ def checked_inputs(skill: Skill, given: Mapping[str, JsonValue]) -> dict[str, Js
 
 def check_linked(linked: LinkedSkill, toolbox: Toolbox) -> dict[str, dict[str, tuple[Path, ...]]]:
     """Check a skill, and all that its steps run; returns what ``check_skill`` returns of each, by its name."""
-    reads = {linked.skill.name: check_skill(linked.skill, toolbox, linked.inner)}
-    for name, skill in linked.inner.items():
-        with within(name):
-            reads[name] = check_skill(skill, toolbox, linked.inner)
+    reads = dict[str, dict[str, tuple[Path, ...]]]()
+    for skill in linked.every:
+        with linked.placing(skill.name):
+            reads[skill.name] = check_skill(skill, toolbox, linked.inner)
     return reads
 
 

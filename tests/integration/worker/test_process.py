@@ -56,7 +56,7 @@ async def test_it_does_not_start_under_policies_that_cannot_be_read(servers: Ser
         process, log = await given.worker(PERDURE_POLICIES=json.dumps([str(guarding.folder)]))
         assert await asyncio.wait_for(process.wait(), 20) == 2, log.read_text()
         [complaint] = [line for line in log.read_text().splitlines() if line.startswith("error: ")]
-    place = f"{guarding.folder}/no-sending.yaml, line 4"
+    place = f"{guarding.folder}/no-sending.yaml:4"
     assert complaint == f"error: PRD109 {place}: when: there is no name 'tol' (did you mean 'tool'?)"
 
 

@@ -258,7 +258,7 @@ async def test_a_skill_without_a_judge_is_not_judged() -> None:
         ("skill: x\ncases: [{anwers: {}}]", "cases[0].anwers"),
         ("skill: x\ncases: [{expect: '${outputs}'}]", "cases[0].expect"),
         ("- skill: x", "cases.yaml"),
-        ("skill: [", "cases.yaml"),
+        ("skill: [", "cases.yaml:1"),
     ],
 )
 def test_cases_are_refused_by_their_field(text: str, field: str) -> None:

@@ -34,14 +34,14 @@ def test_without_folders_there_is_none() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("name: p\nlevel: [\n", "p.yaml: is not YAML: .* in line 3"),
-        ("name: q\nrationale: r\nlevel: hard\nwhen: ${true}\n", "p.yaml, line 1: name: is 'q' .call it 'p'"),
-        ("name: p\nrationale: r\nlevel: hart\nwhen: ${true}\n", "p.yaml, line 3: level: 'hart'"),
+        ("name: p\nlevel: [\n", "p.yaml:3: is not YAML: .*, in column 1"),
+        ("name: q\nrationale: r\nlevel: hard\nwhen: ${true}\n", "p.yaml:1: name: is 'q' .call it 'p'"),
+        ("name: p\nrationale: r\nlevel: hart\nwhen: ${true}\n", "p.yaml:3: level: 'hart'"),
         (
             "name: p\nrationale: r\nlevel: hard\nwhen: ${true}\nunless:\n  - ${true\n",
-            "p.yaml, line 6: unless.0.: has a",
+            "p.yaml:6: unless.0.: has a",
         ),
-        ("name: p\nrationale: r\nlevel: hard\nwhen: ${user ==}\n", "p.yaml, line 4: when: .* does not parse"),
+        ("name: p\nrationale: r\nlevel: hard\nwhen: ${user ==}\n", "p.yaml:4: when: .* does not parse"),
         ("", "p.yaml: is empty"),
     ],
 )
@@ -53,11 +53,11 @@ def test_what_cannot_be_used_is_named_with_file_line_and_field(tmp_path: Path, t
 
 def test_of_a_contradiction_both_places_are_named(tmp_path: Path) -> None:
     one, other = write(tmp_path / "one", "same"), write(tmp_path / "two", "same", tool="look")
-    with pytest.raises(InvalidPolicy, match=re.escape(f"{one}, line 4 and {other}, line 4: have the same name")):
+    with pytest.raises(InvalidPolicy, match=re.escape(f"{one}:4 and {other}:4: have the same name")):
         PolicyLibrary([one.parent, other.parent]).read()
     other.unlink()
     other = write(tmp_path / "two", "weaker", level="soft")
-    places = re.escape(f"{one}, line 4 and {other}, line 4: ")
+    places = re.escape(f"{one}:4 and {other}:4: ")
     with pytest.raises(InvalidPolicy, match=f"{places}.*'weaker' never decides"):
         PolicyLibrary([one.parent, other.parent]).read()
 

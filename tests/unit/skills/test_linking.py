@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from perdure.agent.steps.validation import check_linked
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.skills.library import SkillLibrary, read_skill
 from perdure.skills.linking import DEEPEST, linked
 from perdure.skills.shape import Skill
+from perdure.toolbox import Toolbox
 
 STEP = "{{id: {id}, skill: {skill}}}"
 
@@ -78,12 +80,12 @@ def test_a_mistake_in_a_skill_that_is_run_says_in_which(tmp_path: Path) -> None:
     library = SkillLibrary([tmp_path])
     with pytest.raises(InvalidInput) as caught:
         library.linked("outer")
-    assert caught.value.field == "steps[0].skill"
+    assert (caught.value.place, caught.value.field) == (f"{tmp_path / 'outer.yaml'}:2", "steps[0].skill")
     assert "there is no skill 'inner'" in caught.value.problem
     (tmp_path / "inner.yaml").write_text("name: inner\nsteps: [{id: x, tol: who}]", encoding="utf-8")
     with pytest.raises(InvalidInput) as caught:
         library.linked("outer")
-    assert caught.value.field == "inner: steps[0]"
+    assert (caught.value.place, caught.value.field) == (f"{tmp_path / 'inner.yaml'}:2", "steps[0]")
     (tmp_path / "inner.yaml").write_text("name: inner\nsteps: [{id: x, tool: who}]", encoding="utf-8")
     assert [one.name for one in library.linked("outer").every] == ["outer", "inner"]
 
@@ -101,3 +103,12 @@ def test_a_mistake_in_a_skill_that_is_run_says_in_which(tmp_path: Path) -> None:
 def test_a_step_that_runs_a_skill_is_read_strictly(step: str, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         read_skill(f"name: a\nsteps: [{step}]")
+
+
+def test_what_a_tool_refuses_is_placed_in_the_file_of_the_skill_that_calls_it(tmp_path: Path) -> None:
+    (tmp_path / "outer.yaml").write_text("name: outer\nsteps:\n  - {id: x, skill: inner}\n", encoding="utf-8")
+    (tmp_path / "inner.yaml").write_text("name: inner\nsteps:\n  - id: x\n    tool: who\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="no worker has a tool 'who'") as caught:
+        check_linked(SkillLibrary([tmp_path]).linked("outer"), Toolbox())
+    assert (caught.value.place, caught.value.field) == (f"{tmp_path / 'inner.yaml'}:4", "steps[0].tool")
+    assert "inner.yaml:4: steps[0].tool: no worker has a tool 'who'" in str(caught.value)

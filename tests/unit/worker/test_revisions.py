@@ -177,4 +177,4 @@ def test_agents_are_listed_and_shown_with_their_problems(playbook: Playbook, mon
     shown = CliRunner().invoke(app, ["agents", "show", "b"])
     assert shown.exit_code == 1
     assert "instructions: two" in shown.stdout
-    assert "problem: PRD108 tools[0]" in shown.stdout
+    assert "b.yaml:3: tools[0]" in shown.stdout

@@ -9,7 +9,7 @@ from tests.integration.worker.cli.installation import Installation
 WHO = "task_id: {id}\nuser_id: ada\n"
 
 TASKS = {
-    "not YAML": ("task_id: t\nskill: [\n", "is not YAML: expected the node content", "line 3"),
+    "not YAML": ("task_id: t\nskill: [\n", "is not YAML: expected the node content", ".yaml:3: "),
     "an unknown skill": (
         WHO + "skill: dependency-audi\n",
         "no skill 'dependency-audi'",

@@ -48,7 +48,7 @@ async def test_policies_that_cannot_be_used_are_named(installed: Installation, t
     guarding = Policies(tmp_path / "policies")
     guarding.write("no-sending", when="tol == 'send'")
     found = await bad(installed, PERDURE_POLICIES=json.dumps([str(guarding.folder)]))
-    assert "no-sending.yaml, line 4: when: there is no name 'tol'" in found["policies"]
+    assert "no-sending.yaml:4: when: there is no name 'tol'" in found["policies"]
     assert "keep the policies that they read before" in found["policies"]
 
 

@@ -345,7 +345,7 @@ async def test_a_changed_file_counts_at_once_and_a_broken_one_leaves_what_was(
     told = [log["problem"] for log in logs if log["event"].startswith("policies cannot be used")]
     assert len(told) == 1
     assert str(path) in told[0]
-    assert "in line 3" in told[0]
+    assert ".yaml:3: is not YAML" in told[0]
     policies.write("no-sending", when="tool == 'other'")
     assert await output() == "done"
 
@@ -353,7 +353,7 @@ async def test_a_changed_file_counts_at_once_and_a_broken_one_leaves_what_was(
 async def test_a_worker_does_not_start_with_a_policy_that_cannot_be_read(servers: Servers, tmp_path: Path) -> None:
     folder = tmp_path / "policies"
     Policies(folder).write("no-sending", when="tol == 'append'")
-    with pytest.raises(InvalidPolicy, match=r"no-sending.yaml, line 4: when: there is no name 'tol'"):
+    with pytest.raises(InvalidPolicy, match=r"no-sending.yaml:4: when: there is no name 'tol'"):
         async with deployment(servers, tmp_path / "home", settings={"policies": (folder,)}):
             pass
 

@@ -105,7 +105,7 @@ def test_policies_that_cannot_be_used_are_named(policies: Policies, tmp_path: Pa
         (tmp_path / "cases.yaml").write_text(CASES, encoding="utf-8")
         ran = CliRunner().invoke(app, ["policies", *arguments])
         assert ran.exit_code == 2
-        assert "broken.yaml, line 4: when: there is no name 'nobody'" in " ".join(ran.stderr.split())
+        assert "broken.yaml:4: when: there is no name 'nobody'" in " ".join(ran.stderr.split())
 
 
 def test_a_decision_is_shown_with_its_policies(monkeypatch: pytest.MonkeyPatch) -> None:

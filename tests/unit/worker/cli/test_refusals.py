@@ -10,7 +10,7 @@ from worker.cli.commands import app
 TASKS = {
     "hello\n": "is text (write a mapping: name: value)",
     "": "is empty (write a mapping: name: value)",
-    "task_id: t\ntask_id: u\n": "the key 'task_id' is duplicated in line 2",
+    "task_id: t\ntask_id: u\n": "task.yaml:2: is not YAML: the key 'task_id' is duplicated",
     "task_id: t\nuser_id: ada\nskil: x\n": "skil: is not a field here (did you mean 'skill'?)",
     "task_id: t\nskill: dependency-audit\n": "user_id: is missing",
     "task_id: t\nuser_id: ada\nskill: s\nlimits: {steps: none}\n": "limits.steps: 'none' is not a whole number",
