@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from perdure.documents import join, mapping, validated
 from perdure.errors import InvalidInput, InvalidSkill
-from perdure.expressions.evaluation import references
+from perdure.expressions.evaluation import expressions, references
 from perdure.registry.folders import Folders, text_of
 from perdure.registry.judge import criterion_of
 from perdure.registry.prompts import PromptLibrary
@@ -22,6 +22,7 @@ from perdure.skills.steps import (
     COMPENSATE,
     ForEach,
     LetStep,
+    Step,
     templates_of,
 )
 from perdure.yaml_text import read_document
@@ -58,9 +59,25 @@ def skill_of(document: dict[str, Any]) -> Skill:
     for path, step, _ in skill.walk():
         for name, value in templates_of(step).items():
             references(value, join(path, name))
+        _require_conditions(step, path)
     for name, value in (("output", skill.output), ("expect", skill.expect), ("judge", criterion_of(skill.judge))):
         references(value, name)
+    _require_condition(skill.expect, "expect")
     return skill
+
+
+def _require_conditions(step: Step, path: str) -> None:
+    """Refuse a condition, or a list to walk, that is plain text: it would be refused in the middle of a task."""
+    written = [(join(path, name), getattr(step, name, None)) for name in ("when", "expect", "for_each")]
+    remembered = getattr(step, "remember", ())
+    written += [(join(path, "remember", place, "when"), one.when) for place, one in enumerate(remembered)]
+    for field, text in written:
+        _require_condition(text, field)
+
+
+def _require_condition(text: str | None, field: str) -> None:
+    if text is not None and not any(expressions(text, field)):
+        raise InvalidSkill(field, "holds no expression", fix=f'write it in ${{…}}: "${{{text}}}"')
 
 
 def _require_small(skill: Skill) -> None:

@@ -43,6 +43,8 @@ def read_input(value: object, path: str) -> InputSpec:
     """Return what a skill says of an input; raises InvalidSkill."""
     # The short form is name: type.
     data = {"type": value} if isinstance(value, str) else mapping({} if value is None else value, path, InvalidSkill)
+    if data.get("required") is True and data.get("default") is not None:
+        raise InvalidSkill(f"{path}.required", "has no effect beside a default", fix="leave out one of the two")
     optional = {"required": False} if "default" in data else {}
     return validated(InputSpec, {**data, **optional}, path, InvalidSkill)
 
@@ -68,10 +70,22 @@ def _step(value: object, path: str, depth: int) -> Step:
     if "parallel" in data:
         return _parallel(data, path, depth)
     if (read := next((_KINDS[name] for name in _KINDS if name in data), None)) is not None:
-        return read(data, path)
+        step = read(data, path)
+        _refuse_idle(data, path)
+        return step
     unknown = next((name for name in data if name not in ToolStep.model_fields), "")
     fix = nearest(unknown, _ACTIONS) if unknown else "add tool: name"
     raise InvalidSkill(path, f"has no action ({', '.join(_ACTIONS[:-1])} or {_ACTIONS[-1]})", fix=fix)
+
+
+def _refuse_idle(data: dict[str, Any], path: str) -> None:
+    """Refuse what has no effect beside what a step has, or lacks: whoever wrote it expects one."""
+    if "ask" in data and "expect" not in data:
+        fix = "add expect: what must hold of output; or write approve: a question before the step acts"
+        raise InvalidSkill(f"{path}.ask", "is never asked without expect", fix=fix)
+    if data.get("critical") is True and not data.get("remember"):
+        fix = "add remember, or leave it out"
+        raise InvalidSkill(f"{path}.critical", "has no effect on a step that remembers nothing", fix=fix)
 
 
 def _tool(data: dict[str, Any], path: str) -> Step:
@@ -97,7 +111,11 @@ def _prompt(data: dict[str, Any], path: str) -> Step:
 
 def _recall(data: dict[str, Any], path: str) -> Step:
     here = f"{path}.recall"
-    recall = validated(RecallTemplate, mapping(data["recall"], here, InvalidSkill), here, InvalidSkill)
+    written = mapping(data["recall"], here, InvalidSkill)
+    recall = validated(RecallTemplate, written, here, InvalidSkill)
+    if "enough" in written and not (recall.keys or recall.key):
+        fix = "add keys, or leave it out"
+        raise InvalidSkill(f"{here}.enough", "has no effect without keys: it counts what they find", fix=fix)
     return validated(RecallStep, {**data, "recall": recall}, path, InvalidSkill)
 
 

@@ -53,7 +53,7 @@ def actions_of(plan: SkillPlan, state: TaskState) -> list[Action]:
 @pytest.mark.parametrize(
     ("step", "is_once", "told"),
     [
-        ("activity: Charge, critical: true", True, "a: Charge"),
+        ("activity: Charge, critical: true, remember: [{memory: m}]", True, "a: Charge"),
         ("activity: Look, effect: read", False, "a: Look"),
         ("workflow: Ship", True, "a: Ship"),
     ],
@@ -97,7 +97,9 @@ INNER = "name: inner\ninputs: {n: string}\nsteps: [{id: b, tool: t}]\n"
 
 
 def test_a_skill_that_gives_something_back_is_left_by_an_activity_that_counts_as_no_step() -> None:
-    plan, state, leaving = entered(f"{INNER}output: '${{inputs.n}}'\nexpect: '${{output != null}}'", ", critical: true")
+    plan, state, leaving = entered(
+        f"{INNER}output: '${{inputs.n}}'\nexpect: '${{output != null}}'", ", critical: true, remember: [{memory: m}]"
+    )
     assert (leaving.activity, leaving.told, leaving.path) == (Activity.LEAVE_SKILL, "a: its output", "a")
     assert (leaving.is_step, leaving.critical, leaving.known) == (False, True, None)
     assert isinstance(leaving.call, LeaveCall)
