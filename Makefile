@@ -17,7 +17,7 @@ SEED ?=
 SIZE ?=
 DATA ?=
 
-.PHONY: help setup demo test test-apart test-all check check-style check-types bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings clean
+.PHONY: help setup demo test test-apart test-all check check-style check-types bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -106,6 +106,9 @@ mutants: setup ## Mutate the pure rules, and count what the unit tests notice: 3
 recordings: setup ## Record again what the release to come stores and sends: histories and samples
 	@$(BIN)/python -m tests.replay.record
 	@$(BIN)/python -m tests.recorded.samples
+
+reference: setup ## Write the reference page of skills anew, from the models that read them
+	@$(BIN)/python -m perdure.reference
 
 clean: ## Remove the virtual environment and the files that tools leave behind, but not your data
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache mutants

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self, cast
 
@@ -23,6 +24,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     JsonValue,
     PlainValidator,
     SerializerFunctionWrapHandler,
@@ -30,6 +32,8 @@ from pydantic import (
     WrapValidator,
     model_serializer,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 LONGEST_QUESTION = 8_000
 """Characters of a question to memory."""
@@ -204,6 +208,16 @@ def _question(text: str) -> str:
     return text
 
 
+@dataclass(frozen=True, slots=True)
+class _Spelled(AfterValidator):
+    """A validator whose pattern is in the JSON Schema too."""
+
+    pattern: str
+
+    def __get_pydantic_json_schema__(self, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(core_schema) | {"pattern": f"^{self.pattern}$"}
+
+
 def spelled(pattern: str, what: str, rule: str) -> AfterValidator:
     """Return a validator for text that a pattern must match as a whole.
 
@@ -222,7 +236,7 @@ def spelled(pattern: str, what: str, rule: str) -> AfterValidator:
             refuse_beyond(problem)
         return text
 
-    return AfterValidator(check)
+    return _Spelled(check, pattern)
 
 
 Name = Annotated[

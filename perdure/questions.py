@@ -77,6 +77,7 @@ class AnswerSpec(Passed):
     """Which answers a question takes."""
 
     type: AnswerType = AnswerType.TEXT
+    """What an answer may be."""
     choices: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=50)] = ()
     """For the type ``choice``: one of these."""
 

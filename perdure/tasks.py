@@ -90,7 +90,9 @@ class AgentTask(Request):
     date: Annotated[datetime.date, AfterValidator(_not_before_1970)] | None = None
     """The day that the task is about, as ``${task.date}`` or in its model's input; without one, the day it starts."""
     memory: MemoryMode = MemoryMode.ON
+    """What it may do with memory."""
     limits: Limits = Limits()
+    """Its bounds."""
 
     @model_validator(mode="after")
     def _holds_what_is_known(self) -> Self:

@@ -67,7 +67,7 @@ def compiled(source: str, field: str) -> Expression:
         raise InvalidExpression(field, f"${{{source}}} does not parse: {parse_problem(str(problem))}") from None
     except LookupError as problem:
         name = str(problem.args[0])
-        fix = nearest(name, {*_functions(), *_BUILT_IN})
+        fix = nearest(name, callable_names())
         raise InvalidExpression(field, f"${{{source}}} calls {name}(), which does not exist", fix=fix) from None
 
 
@@ -76,7 +76,22 @@ def _functions() -> dict[str, Callable[..., Any]]:
     from cel.stdlib import EXTENSIONS  # noqa: PLC0415  as below
 
     libraries = [EXTENSIONS[library] for library in ("core", "strings", "lists")]
-    return {name: function for library in libraries for name, function in library.items() if "." not in name}
+    found = {name: function for library in libraries for name, function in library.items() if "." not in name}
+    # Of an empty list they give what JSON cannot carry.
+    return found | {name: _or_null(found[name]) for name in ("first", "last")}
+
+
+@functools.cache
+def callable_names() -> frozenset[str]:
+    """Return the functions and macros that expressions can call."""
+    return _BUILT_IN.union(_functions())
+
+
+def _or_null(function: Callable[..., Any]) -> Callable[..., Any]:
+    def called(values: Any) -> Any:
+        return function(values).or_value(None)
+
+    return called
 
 
 @functools.lru_cache(maxsize=4096)
@@ -87,7 +102,7 @@ def _compiled(source: str) -> Expression:
 
     program = cel.compile(source)
     for name in program.functions():
-        if name.isidentifier() and name not in _functions() and name not in _BUILT_IN:
+        if name.isidentifier() and name not in callable_names():
             raise LookupError(name)
     return Expression(source=source, program=program, reading=read(source))
 

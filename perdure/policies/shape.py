@@ -56,10 +56,13 @@ class Policy(Model):
     """One policy, as written in its YAML."""
 
     name: Name
+    """Its name, which is also that of its file."""
     rationale: Annotated[str, Field(min_length=1, max_length=1_000)]
     """Why it is there, for anyone who is stopped by it."""
     level: Level
+    """What it does where it speaks and asks nobody."""
     when: Condition
+    """The calls that it speaks about."""
     unless: Annotated[tuple[Condition, ...], Field(max_length=20)] = ()
     """Its exceptions."""
     approve: Annotated[str, Field(min_length=1, max_length=500)] | None = None

@@ -28,7 +28,9 @@ class Agent(Passed):
     """One agent, as its YAML says."""
 
     name: Name
+    """Its name, which is also that of its file."""
     description: str = ""
+    """What it is for, for people."""
     instructions: Annotated[str, Field(max_length=20_000)] = ""
     """Its instructions before each turn. Nothing is evaluated in them."""
     prompt: PromptUse | None = Field(default=None, exclude_if=_is_none)

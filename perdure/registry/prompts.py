@@ -30,15 +30,20 @@ class PromptInput(Passed):
     required: bool = True
     """Ignored where there is a default."""
     default: JsonValue = None
+    """What it is where it is not given; a plain value."""
     description: str = ""
+    """What it is, for whoever uses the prompt."""
 
 
 class Prompt(Passed):
     """A prompt, as its YAML says."""
 
     name: Name
+    """Its name, which is also that of its file."""
     description: str = ""
+    """What it is for, for people."""
     inputs: dict[InputName, PromptInput] = Field(default_factory=dict[str, PromptInput])
+    """What its text reads, by name; the short form of one is its description."""
     template: Annotated[str, Field(min_length=1, max_length=LONGEST_TEMPLATE)]
     """Its text; each ``${…}`` in it is an expression over ``inputs``."""
 
@@ -69,7 +74,9 @@ class PromptUse(Passed):
     """A prompt where it is used."""
 
     name: Name
+    """The prompt's name."""
     inputs: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """Its inputs, by name."""
     version: str = ""
     """The digest of its content, once it was read; a person does not write it."""
     defaults: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])

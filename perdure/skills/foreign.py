@@ -65,7 +65,9 @@ class ActivityStep(ForeignStep):
 
     kind: Literal["activity"] = "activity"
     activity: TypeName
+    """The activity's name in Temporal."""
     effect: Effect = Effect.ONCE
+    """What calling it twice would do."""
     timeout: Duration = "1m"
     """How long one attempt may take."""
 
@@ -90,6 +92,7 @@ class WorkflowStep(ForeignStep):
 
     kind: Literal["workflow"] = "workflow"
     workflow: TypeName
+    """The workflow's name in Temporal."""
     timeout: Duration | None = Field(default=None, exclude_if=is_none)
     """How long it may take with all its retries; None: as long as it takes."""
 

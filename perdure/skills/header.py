@@ -33,6 +33,7 @@ class Requirements(Passed):
     """What a worker has to have before the first step, besides the tools that the steps call."""
 
     tools: Annotated[tuple[Name, ...], Field(max_length=200)] = ()
+    """The tools' names."""
 
 
 class SafetyCheck(Passed):
@@ -48,6 +49,7 @@ class Example(Passed):
     """Inputs that a task may give."""
 
     inputs: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """The inputs, by name."""
     note: str = ""
     """What they are an example of."""
 
@@ -56,14 +58,18 @@ class SkillChange(Passed):
     """A line of a skill's changelog."""
 
     date: datetime.date
+    """The day of the change."""
     change: Line
+    """What changed, in a line."""
 
 
 class SkillHeader(Passed):
     """A skill's header."""
 
     name: Name
+    """Its name, which is also that of its file."""
     description: str = ""
+    """What it does, for people and for agents that call it."""
     when_to_use: str = ""
     """When it is the right one; read when a skill is chosen."""
     triggers: Annotated[tuple[Line, ...], Field(max_length=MOST_TRIGGERS)] = Field(default=(), exclude_if=is_empty)
@@ -75,11 +81,13 @@ class SkillHeader(Passed):
     successor: Name | None = Field(default=None, exclude_if=is_none)
     """The skill to use instead."""
     requires: Requirements | None = Field(default=None, exclude_if=is_none)
+    """What a worker has to have besides the tools that the steps call."""
     checks: Annotated[tuple[SafetyCheck, ...], Field(max_length=MOST_CHECKS)] = Field(default=(), exclude_if=is_empty)
     """What must hold of the inputs; where one does not, the task is refused before its first step."""
     lessons: bool = Field(default=True, exclude_if=bool)
     """Whether its tasks write down what they learn from failures, and recall what earlier ones learned."""
     examples: Annotated[tuple[Example, ...], Field(max_length=MOST_EXAMPLES)] = Field(default=(), exclude_if=is_empty)
+    """Inputs that a task may give: they have to be what ``inputs`` declares, and to pass the checks."""
     changelog: Annotated[tuple[SkillChange, ...], Field(max_length=MOST_CHANGES)] = Field(
         default=(), exclude_if=is_empty
     )

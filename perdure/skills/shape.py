@@ -33,7 +33,9 @@ class Skill(SkillHeader):
     """A procedure: a plan with steps."""
 
     inputs: dict[Identifier, InputSpec] = Field(default_factory=dict)
+    """What a task gives it, by name; the short form of one is its type alone: ``tag: string``."""
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
+    """What it does, in this order."""
     output: JsonValue = None
     """What the task gives back."""
     expect: Template | None = None

@@ -39,8 +39,11 @@ class ToolStep(Passed):
 
     kind: Literal["tool"] = "tool"
     id: Identifier
+    """Its name in paths and expressions (``steps.<id>``), unique in the skill."""
     tool: Name
+    """The tool's name."""
     args: dict[str, JsonValue] = Field(default_factory=dict)
+    """The arguments, by name."""
     when: Template | None = None
     """Whether the step runs at all."""
     expect: Template | None = None
@@ -52,13 +55,15 @@ class ToolStep(Passed):
     approve: Template | None = None
     """The question for a person before the step acts."""
     retry: Annotated[int, Field(ge=0, le=1_000)] | None = Field(default=None, exclude_if=is_none)
-    """How often the tool is tried; 0 is once, and None as often as the installation says."""
+    """How often the tool is tried; 0 is once; without it, as often as the installation says."""
     timeout: Duration | None = Field(default=None, exclude_if=is_none)
     """How long a call may take, if that is less than the tool's own time."""
     compensate: CompensateTemplate | None = Field(default=None, exclude_if=is_none)
     """What undoes it, if the task fails or is cancelled later."""
     on_failure: OnFailure = OnFailure.FAIL
+    """What becomes of the task when the step fails for good."""
     remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
+    """What is written to memory once the step is done."""
     critical: bool = False
     """Whether what it remembers must be searchable before the task goes on."""
 
@@ -91,6 +96,7 @@ class RecallStep(Passed):
     kind: Literal["recall"] = "recall"
     id: Identifier
     recall: RecallTemplate
+    """What is asked for."""
     when: Template | None = None
 
 
@@ -100,6 +106,7 @@ class RememberStep(Passed):
     kind: Literal["remember"] = "remember"
     id: Identifier
     remember: Annotated[tuple[RecordTemplate | MemoryTemplate, ...], Field(min_length=1)]
+    """What is written to memory."""
     when: Template | None = None
     on_failure: OnFailure = OnFailure.FAIL
     critical: bool = False
@@ -110,6 +117,7 @@ class LetStep(Passed):
 
     kind: Literal["let"] = "let"
     let: Annotated[dict[Identifier, JsonValue], Field(min_length=1, max_length=MOST_NAMES)]
+    """The values, by the names under which later steps read them."""
 
     @property
     def id(self) -> str:
@@ -133,6 +141,7 @@ class EventStep(Passed):
     kind: Literal["event"] = "event"
     id: Identifier
     wait: EventTemplate
+    """The event."""
     when: Template | None = None
 
 
@@ -142,7 +151,9 @@ class SkillStep(Passed):
     kind: Literal["skill"] = "skill"
     id: Identifier
     skill: Name
+    """The name of the skill that it runs."""
     inputs: dict[Identifier, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """What it gives that skill, by name."""
     when: Template | None = None
     on_failure: OnFailure = OnFailure.FAIL
     """``ask`` counts as ``fail``: the skill's own steps ask."""
@@ -158,9 +169,11 @@ class ForEach(Passed):
     id: Identifier
     """Its name in paths; by default the name of the element."""
     for_each: Template
+    """The list: an expression."""
     element: Identifier
     """What expressions call the element; written ``as``."""
     steps: Annotated[tuple["Step", ...], Field(min_length=1)]
+    """What is done for each element, in this order."""
     at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 1
     """For how many elements they may run at the same time."""
     when: Template | None = None
@@ -171,6 +184,7 @@ class Parallel(Passed):
 
     kind: Literal["parallel"] = "parallel"
     id: Identifier = "parallel"
+    """Its name in paths; a second block of a skill needs one of its own."""
     lanes: Annotated[
         tuple[Annotated[tuple["Step", ...], Field(min_length=1)], ...], Field(min_length=1, max_length=MOST_AT_ONCE)
     ]

@@ -52,10 +52,13 @@ class InputSpec(Passed):
     """One input of a skill."""
 
     type: InputType = InputType.STRING
+    """What it may hold."""
     required: bool = True
-    """Ignored where there is a default."""
+    """Whether a task has to give it; an input with a default never has to."""
     default: JsonValue = None
+    """What it is where a task does not give it."""
     description: str = ""
+    """What it is, for whoever starts a task."""
 
 
 class OnFailure(OpenEnum):
@@ -70,32 +73,45 @@ class CompensateTemplate(Passed):
     """The call that undoes what a step's tool has done."""
 
     tool: Name
+    """The tool that undoes it."""
     args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """Its arguments; expressions in them know the step's ``output`` too."""
 
 
 class RecordTemplate(Passed):
     """An execution record to be written when its step is done."""
 
     lane: Lane
+    """The log that it belongs to."""
     key: Template
+    """What it is found by exactly."""
     payload: JsonValue
+    """What is recorded: any JSON."""
     summary: str = ""
+    """What happened, in a sentence that a search can find."""
     intent: str = ""
+    """What was wanted."""
     of: OwnerId | None = None
     """Whose memory it is; None: that of the task's user."""
     when: Template | None = None
+    """Whether it is written at all."""
 
 
 class MemoryTemplate(Passed):
     """A memory to be written when its step is done."""
 
     memory: Template
+    """What is believed, in a sentence."""
     type: MemoryType = MemoryType.FACT
+    """What kind of thing it is."""
     confidence: Annotated[float, Field(ge=0, le=1)] = 0.9
+    """How sure it is, from 0 to 1."""
     tags: tuple[Name, ...] = ()
+    """Words that a recall can be limited to."""
     of: OwnerId | None = None
     """Whose memory it is; None: that of the task's user."""
     when: Template | None = None
+    """Whether it is written at all."""
 
 
 class RecallTemplate(Passed):
@@ -104,15 +120,23 @@ class RecallTemplate(Passed):
     of: OwnerId | None = None
     """Whose memory is asked; None: that of the task's user."""
     text: str = ""
+    """What it is about, in words; without it, only keys find something, or the strategy ``structured``."""
     lane: Lane | None = None
+    """The log to look in; without it, memories are looked for too."""
     key: Template | None = None
+    """One key, which is looked up exactly."""
     keys: Template | tuple[Template, ...] = ()
     """Keys, or one expression that gives a list of them."""
     memory_types: tuple[MemoryType, ...] = ()
+    """Only memories of these types; empty: of all."""
     strategy: Strategy = Strategy.BALANCED
+    """What is chosen among all that may be returned."""
     profile: ProfileName | None = None
+    """The weights that the result is ordered by; without it, the strategy's own."""
     tags: tuple[Name, ...] = ()
+    """Only what has one of these tags."""
     scopes: tuple[Name, ...] = ()
+    """Only what counts in one of these scopes; what has none counts everywhere."""
     since: Template | None = None
     """A moment with its time zone; what was last observed before it does not count."""
     until: Template | None = None
@@ -120,8 +144,12 @@ class RecallTemplate(Passed):
     task: Template | None = None
     """What this task wrote, or what is tagged so."""
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Only memories of which one is so sure, from 0 to 1; without it, as the installation is configured."""
     enough: Annotated[int, Field(ge=0, le=1_000)] = 3
+    """With keys: how many items they have to find so that nothing is searched for by ``text`` besides; 0: keys alone
+    count."""
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    """How many items at most."""
 
     @model_validator(mode="after")
     def _keys_need_a_lane(self) -> Self:

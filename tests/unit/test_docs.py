@@ -48,7 +48,7 @@ from perdure.toolbox import Toolbox
 from perdure.yaml_text import read_document
 from worker.cli.commands import AGENTS, AUDIT, COMMANDS, LESSONS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
 
-DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
+DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md"))]
 EXAMPLES = [
     ".".join(path.with_suffix("").parts)
     for path in sorted(Path("perdure").rglob("*.py"))
@@ -66,7 +66,7 @@ def commands() -> Iterator[str]:
     for document in DOCUMENTS:
         for line in document.read_text(encoding="utf-8").splitlines():
             if match := re.match(r"^(?:    )?(perdure [a-z][^#]*)", line):
-                yield match.group(1).strip()
+                yield match.group(1).partition(" > ")[0].strip()
 
 
 @pytest.mark.parametrize("line", sorted(set(commands())))

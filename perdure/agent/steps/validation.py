@@ -32,9 +32,10 @@ from perdure.skills.templates import InputType
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect, Tool
 
-_TASK = frozenset({"id", "date", "agent"})
+TASK_FIELDS = frozenset({"id", "date", "agent"})
+"""What expressions can read of the task."""
 _COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})
-_PARTS: dict[object, frozenset[str]] = {
+PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
     PromptStep: frozenset({"output", "status", "problem"}),
     SkillStep: frozenset({"output", "status", "problem"}),
@@ -45,7 +46,8 @@ _PARTS: dict[object, frozenset[str]] = {
     ForEach: _COUNTS,
     Parallel: _COUNTS,
 }
-_TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
+"""What expressions can read of a finished step, by its kind."""
+TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
 """What expressions can read of a finished step that is of no other kind."""
 _ANY: dict[InputType, JsonValue] = {
     InputType.STRING: "",
@@ -56,7 +58,7 @@ _ANY: dict[InputType, JsonValue] = {
     InputType.OBJECT: {},
 }
 """Some value of each type."""
-_OWN: dict[type[object], dict[str, tuple[str, ...]]] = {
+OWN_RESULT: dict[type[object], dict[str, tuple[str, ...]]] = {
     ToolStep: {
         "expect": ("output", "answer"),
         "ask": ("output",),
@@ -191,7 +193,7 @@ class _Check:
             self.resolved(reference, f"{path}.{name}", known)
             for name, value in templates_of(step).items()
             for reference in references(value, f"{path}.{name}")
-            if reference[0] not in _OWN.get(type(step), {}).get(name, ())
+            if reference[0] not in OWN_RESULT.get(type(step), {}).get(name, ())
         }
 
     def resolved(self, reference: Path, field: str, known: _Known) -> Path:
@@ -206,11 +208,11 @@ class _Check:
                 return ("inputs", rest[0])
             case "task":
                 for name in rest[:1]:
-                    _require(name, _TASK, field, "field of task")
+                    _require(name, TASK_FIELDS, field, "field of task")
                 return ("task",)
             case "steps":
                 _require(rest[0], known.steps, field, "step before this one")
-                parts = _PARTS.get(type(known.steps[rest[0]]), _TOOL_PARTS)
+                parts = PARTS.get(type(known.steps[rest[0]]), TOOL_PARTS)
                 if len(rest) < 2:
                     raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
                 _require(rest[1], parts, field, f"part of steps.{rest[0]}")
