@@ -77,8 +77,8 @@ NAMES = (
     Entry("<let>", "what a `let` before has named", "rate * 2.0", 3.0),
     Entry(
         "output",
-        "the step's own result, in its `expect`, `ask`, `remember` and `compensate`; the task's, in the skill's `expect` "
-        "and `judge`",
+        "the step's own result, in its `expect`, `ask`, `remember` and `compensate`; in the skill's `expect` and "
+        "`judge`, the task's",
         "output.price < 100.0",
         True,
     ),

@@ -119,7 +119,7 @@ def _of_type(kind: str, field: Schema, models: dict[str, Schema]) -> str:
     match field:
         case {"items": items}:
             return f"list of {_type(items, models)}"
-        case {"additionalProperties": dict(values)} if values:
+        case {"additionalProperties": values} if values and values is not True:
             return f"mapping of names to {_type(values, models)}"
         case {"format": "date"}:
             return "date"

@@ -1,7 +1,7 @@
 """JSON Schema of what people write, for editors: made from the models, with the short forms that their readers take."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -59,7 +59,7 @@ def schema_of(kind: str) -> Schema:
     return {"$schema": _DRAFT, "title": f"Perdure {kind}", **whole, **({"$defs": inner} if inner else {})}
 
 
-STEPS = tuple(one.__name__ for one in Step.__origin__.__args__)
+STEPS: tuple[str, ...] = tuple(one.__name__ for one in get_args(get_args(Step)[0]))
 """The names of all kinds of steps."""
 
 
@@ -79,14 +79,13 @@ def _describe(one: Schema, said: dict[str, str], *, is_step: bool) -> None:
 def _simplified(value: object) -> object:
     """Return a schema without titles that only repeat names, and with a union of steps as what it is called."""
     match value:
-        case {"discriminator": _, **_more}:
-            return _one("Step")
         case dict():
             entries = cast("dict[str, object]", value)
-            plain = {
-                name: _simplified(one) for name, one in entries.items() if name != "title" or isinstance(one, dict)
-            }
-            return plain
+            if "discriminator" in entries:
+                return _one("Step")
+            # A field may be called title too.
+            kept = [name for name in entries if name != "title" or isinstance(entries[name], dict)]
+            return {name: _simplified(entries[name]) for name in kept}
         case list():
             return [_simplified(one) for one in cast("list[object]", value)]
         case _:
