@@ -46,7 +46,19 @@ from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
 from perdure.yaml_text import read_document
-from worker.cli.commands import AGENTS, AUDIT, COMMANDS, LESSONS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
+from worker.cli.calling import CliCommand
+from worker.cli.commands import (
+    AGENTS,
+    AUDIT,
+    COMMANDS,
+    LESSONS,
+    MEMBERS,
+    MEMORIES,
+    POLICIES,
+    PROMPTS,
+    SKILLS,
+    TOOLS,
+)
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md"))]
 EXAMPLES = [
@@ -87,7 +99,7 @@ def test_a_command_is_one_that_there_is(line: str) -> None:
         table, (name, *arguments) = inner, arguments
     module, _, function = table[name].partition(":")
     app = typer.Typer()
-    app.command(name=name)(getattr(importlib.import_module(module), function))
+    app.command(name=name, cls=CliCommand)(getattr(importlib.import_module(module), function))
     get_command(app).make_context(name, arguments)
 
 

@@ -1,19 +1,18 @@
 """The command line's table of contents. A command's module is imported when it is called, and no other."""
 
 import ast
-import asyncio
-import functools
 import importlib
 import importlib.metadata
 import importlib.util
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
+
+from worker.cli.calling import CliCommand, synchronous
 
 COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -168,11 +167,19 @@ def docstring_of(module: str, name: str) -> str:
     return next((ast.get_docstring(node) or "" for node in functions if node.name == name), "")
 
 
+_AS_JSON = "perdure.as_json"
+"""Where the context keeps whether the command that is called prints JSON for a script."""
+
+
 class _Table(TyperGroup):
     """All clients together take 2.9 s to import (measured), and asking for a status needs a third of them."""
 
     _lists = False
     table: ClassVar[Mapping[str, str]] = COMMANDS
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[_AS_JSON] = "--json" in args[: args.index("--") if "--" in args else None]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.table)
@@ -201,7 +208,7 @@ class _Table(TyperGroup):
             return get_command(found)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         spelled: dict[str, str] = {}
-        app.command(name=cmd_name)(_synchronous(found, spelled))
+        app.command(name=cmd_name, cls=CliCommand)(synchronous(found, spelled))
         command = get_command(app)
         spelled.update({str(parameter.name): parameter.opts[0] for parameter in command.params})
         return command
@@ -210,50 +217,13 @@ class _Table(TyperGroup):
         # Its console takes a moment to import, which "--help" need not wait for.
         from worker.terminal.output import explained  # noqa: PLC0415
 
-        with explained():
+        with explained(as_json=ctx.meta.get(_AS_JSON, False)):
             return super().invoke(ctx)
 
 
 class _Inner(_Table):
     def invoke(self, ctx: Any) -> Any:
         return TyperGroup.invoke(self, ctx)
-
-
-def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
-    """Return a command that refuses what is not text, and runs its coroutine, if it has one, to the end.
-
-    Args:
-        command: The command.
-        spelled: Its parameters as a person types them, by name.
-    """
-
-    @functools.wraps(command)
-    def run(**parameters: Any) -> None:
-        for name, value in parameters.items():
-            _require_text(spelled[name], value)
-        called = command(**parameters)
-        if inspect.iscoroutine(called):
-            asyncio.run(called)
-
-    return run
-
-
-def _require_text(name: str, value: object) -> None:
-    """Refuse bytes that are not UTF-8, which no server can be sent; a file may have any name.
-
-    Raises:
-        InvalidInput: Naming the argument.
-    """
-    if isinstance(value, list | tuple):
-        for one in cast("Iterable[object]", value):
-            _require_text(name, one)
-    elif isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            from perdure.errors import InvalidInput  # noqa: PLC0415
-
-            raise InvalidInput(name, "is not UTF-8 text") from None
 
 
 app = typer.Typer(

@@ -20,6 +20,10 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+_Misused: type[Any] = typer.BadParameter.__mro__[1]
+"""What Typer raises about options and arguments that are missing, unknown or wrong; it exports the last alone."""
+
+
 class Exit(IntEnum):
     """What an exit status means."""
 
@@ -66,14 +70,34 @@ def fail(message: str, status: Exit) -> NoReturn:
 
 
 @contextmanager
-def explained() -> Generator[None]:
-    """Turn every expected error into one line and an exit status; a traceback means a bug in Perdure."""
+def explained(*, as_json: bool = False) -> Generator[None]:
+    """Turn every expected error into one line and an exit status; a traceback means a bug in Perdure.
+
+    Args:
+        as_json: Whether a script reads it: then the error is one JSON object on stdout, in place of a result.
+    """
     try:
         yield
     except PerdureError as error:
-        fail(str(error), status_of(error))
+        if not as_json:
+            fail(str(error), status_of(error))
+        show_json({"error": told(error)})
+        raise typer.Exit(status_of(error)) from None
+    except typer.TyperException as error:
+        # The command line itself is wrong, which has no code of its own.
+        problem = error.format_message() if as_json and isinstance(error, _Misused) else ""
+        if not problem:
+            raise
+        show_json({"error": told(InvalidInput("arguments", problem))})
+        raise typer.Exit(Exit.REFUSED) from None
     except KeyboardInterrupt:
         raise typer.Exit(Exit.DETACHED) from None
+
+
+def told(error: PerdureError) -> dict[str, str]:
+    """Return an error for a script: its code, its message, and the field and the fix where it names them."""
+    parts = {name: str(getattr(error, name, "")) for name in ("field", "problem", "fix", "place")}
+    return {"code": error.code, "message": str(error).removeprefix(f"{error.code} "), **parts}
 
 
 def status_of(error: PerdureError) -> Exit:

@@ -1,0 +1,42 @@
+"""With ``--json`` an error is one JSON object on stdout; exit codes are the same."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from worker.cli.commands import app
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "field", "fix"),
+    [
+        ("run none.yaml", "PRD101", "none.yaml", ""),
+        ("recall --user u", "PRD100", "text", "say what it is about"),
+        ("skills show dependency-audt", "PRD102", "skill", "did you mean 'dependency-audit'?"),
+        ("forget --undo", "PRD100", "--undo", "add --user"),
+        ("statu", "PRD100", "arguments", ""),
+        ("status --nothing", "PRD100", "arguments", ""),
+        ("status", "PRD100", "arguments", ""),
+    ],
+)
+def test_an_error_is_an_object(command: str, code: str, field: str, fix: str) -> None:
+    plain = CliRunner().invoke(app, command.split())
+    ran = CliRunner().invoke(app, [*command.split(), "--json"])
+    assert (ran.exit_code, ran.exit_code, ran.stderr) == (2, plain.exit_code, "")
+    error = json.loads(ran.stdout)["error"]
+    assert (error["code"], error["field"]) == (code, field)
+    assert fix in error["fix"]
+    assert error["message"]
+    assert {*error} == {"code", "message", "field", "problem", "fix", "place"}
+
+
+def test_without_it_stdout_stays_empty() -> None:
+    ran = CliRunner().invoke(app, ["run", "none.yaml"])
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("error: PRD101 none.yaml: cannot be read")
+
+
+def test_what_stands_behind_the_end_of_the_options_is_none() -> None:
+    ran = CliRunner().invoke(app, ["recall", "--user=", "--", "--json"])
+    assert (ran.exit_code, ran.stdout) == (2, "")

@@ -1,0 +1,81 @@
+"""How a command is called: which of its arguments are values, which are refused, and that its coroutine is run."""
+
+import asyncio
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from typer.core import TyperCommand
+
+_NEGATIVE = re.compile(r"-(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+class CliCommand(TyperCommand):
+    """A command that takes a negative number as a value: no option is a number."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read arguments, with all values from the first negative number on behind ``--``."""
+        taking = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
+        before = args[: args.index("--")] if "--" in args else args
+        numbers = [
+            place
+            for place, one in enumerate(before)
+            if _NEGATIVE.fullmatch(one) and not (place and before[place - 1] in taking)
+        ]
+        if not numbers:
+            return super().parse_args(ctx, args)
+        # Behind "--" nothing is an option: from the first number on, all that is no option goes there in its order.
+        return super().parse_args(ctx, _behind(args, numbers[0], taking))
+
+
+def _behind(args: list[str], first: int, taking: set[str]) -> list[str]:
+    options, values, rest = args[:first], list[str](), iter(args[first:])
+    for one in rest:
+        if one == "--":
+            values += rest
+        elif one in taking:
+            options += [one, *([value] if (value := next(rest, None)) is not None else [])]
+        elif one.startswith("-") and one != "-" and not _NEGATIVE.fullmatch(one):
+            options.append(one)
+        else:
+            values.append(one)
+    return [*options, "--", *values]
+
+
+def synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
+    """Return a command that refuses what is not text, and runs its coroutine, if it has one, to the end.
+
+    Args:
+        command: The command.
+        spelled: Its parameters as a person types them, by name.
+    """
+
+    @functools.wraps(command)
+    def run(**parameters: Any) -> None:
+        for name, value in parameters.items():
+            _require_text(spelled[name], value)
+        called = command(**parameters)
+        if inspect.iscoroutine(called):
+            asyncio.run(called)
+
+    return run
+
+
+def _require_text(name: str, value: object) -> None:
+    """Refuse bytes that are not UTF-8, which no server can be sent; a file may have any name.
+
+    Raises:
+        InvalidInput: Naming the argument.
+    """
+    if isinstance(value, list | tuple):
+        for one in cast("Iterable[object]", value):
+            _require_text(name, one)
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            from perdure.errors import InvalidInput  # noqa: PLC0415
+
+            raise InvalidInput(name, "is not UTF-8 text") from None
