@@ -57,6 +57,7 @@ from worker.cli.commands import (
     POLICIES,
     PROMPTS,
     SKILLS,
+    TASKS,
     TOOLS,
 )
 
@@ -95,6 +96,7 @@ def test_a_command_is_one_that_there_is(line: str) -> None:
         "policies": POLICIES,
         "prompts": PROMPTS,
         "skills": SKILLS,
+        "tasks": TASKS,
     }.get(name):
         table, (name, *arguments) = inner, arguments
     module, _, function = table[name].partition(":")

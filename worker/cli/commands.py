@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "worker.cli.tasks:run",
     "fork": "worker.cli.tasks:fork",
     "chat": "worker.cli.chat:chat",
+    "tasks": "worker.cli.commands:tasks",
     "status": "worker.cli.tasks:status",
     "explain": "worker.cli.explain:explain",
     "inbox": "worker.cli.inbox:inbox",
@@ -120,6 +121,12 @@ AGENTS = {
     "diff": "worker.cli.revisions:agents_diff",
 }
 """The commands of ``perdure agents``."""
+
+TASKS = {
+    "list": "worker.cli.listing:list_",
+    "show": "worker.cli.listing:show",
+}
+"""The commands of ``perdure tasks``."""
 
 TOOLS = {
     "list": "worker.cli.tools:list_",
@@ -273,6 +280,7 @@ lessons = _group(
     "an administrator.",
 )
 audit = _group("audit", AUDIT, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
+tasks = _group("tasks", TASKS, "Which tasks there are, as Temporal lists them; no worker is needed.")
 skills = _group("skills", SKILLS, "What tasks can run: list it, try it out.")
 agents = _group("agents", AGENTS, "Who works towards goals: show them, and what changed in them.")
 tools = _group("tools", TOOLS, "What skills and agents can call, MCP servers' tools included: show it.")

@@ -10,6 +10,7 @@ from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
 from worker.gateway.inbox import InboxCalls
 from worker.gateway.lessons import LessonCalls
+from worker.gateway.listing import ListingCalls
 from worker.gateway.scheduling import SchedulingCalls
 from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
@@ -26,6 +27,7 @@ class Gateway(
     HoldingCalls,
     InboxCalls,
     LessonCalls,
+    ListingCalls,
     SteeringCalls,
     ChatCalls,
     SchedulingCalls,

@@ -1,0 +1,129 @@
+"""Listing tasks: what Temporal knows of each by itself, so that no worker is needed."""
+
+import datetime
+from typing import Annotated
+
+from pydantic import Field
+from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
+
+from perdure.changes import Actor
+from perdure.durations import duration_of
+from perdure.model import Instant, Model, Name
+from perdure.names import STARTED_BY, TASK, Attribute, Workflow
+from perdure.requests import SOMEBODY
+from perdure.skills.templates import Duration
+from perdure.tasks import Phase
+from perdure.temporal.attributes import AGENT, PHASE, SKILL
+from worker.gateway.base import call
+from worker.gateway.memories import MemoriesCalls
+from worker.lookup import task_of
+
+_STATUSES = {
+    WorkflowExecutionStatus.COMPLETED: Phase.COMPLETED,
+    WorkflowExecutionStatus.FAILED: Phase.FAILED,
+    WorkflowExecutionStatus.CANCELED: Phase.CANCELLED,
+}
+
+
+class TaskFilter(Model):
+    """Which tasks are meant: those of which all of it holds.
+
+    >>> TaskFilter(skill="restock", older="2h").skill
+    'restock'
+    """
+
+    phase: Phase | None = None
+    skill: Name | None = None
+    agent: Name | None = None
+    newer: Duration | None = None
+    """Only those that began within this time: ``2h``."""
+    older: Duration | None = None
+    """Only those that began longer ago."""
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 50
+
+    def query(self, queue: str, tenant: str | None, now: datetime.datetime) -> str:
+        """Return the query of Temporal's list that finds them."""
+        parts = [f"WorkflowType = '{Workflow.RESUMABLE_AGENT}'", f"TaskQueue = '{queue}'"]
+        parts.append("ExecutionStatus != 'ContinuedAsNew'")
+        equal = {Attribute.PHASE: self.phase, Attribute.SKILL: self.skill, Attribute.AGENT: self.agent}
+        parts += [f"{name} = '{value}'" for name, value in {**equal, Attribute.TENANT: tenant}.items() if value]
+        for sign, age in ((">", self.newer), ("<", self.older)):
+            if age:
+                parts.append(f"StartTime {sign} '{(now - duration_of(age)).isoformat()}'")
+        return " AND ".join(parts)
+
+
+class ListedTask(Model):
+    """A task as Temporal lists it."""
+
+    workflow_id: str
+    task_id: str
+    """The caller's own id; empty where it was not prepared yet."""
+    phase: str
+    """Its phase; of one that Temporal ended by itself, how: ``terminated``, ``timed_out``."""
+    skill: str
+    """Empty for a goal or a chat."""
+    agent: str
+    started_at: Instant
+    """When its last run began."""
+    ended_at: Instant | None
+    started_by: Actor = SOMEBODY
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.ended_at is None
+
+
+class ListingCalls(MemoriesCalls):
+    """Which tasks there are. What Temporal's list says lags behind by a moment."""
+
+    @call
+    async def tasks(self, wanted: TaskFilter, user_id: str | None = None, *, by: Actor) -> list[ListedTask]:
+        """Return tasks, open ones first, the newest first; of a task that was run again, its last run.
+
+        Args:
+            wanted: Which.
+            user_id: Whose; None: everybody's. Nothing that is listed says whose a task is.
+            by: Who looks.
+
+        Raises:
+            TenantKeyMissing: A user is given, and this process has no tenant key.
+        """
+        tenant = None if user_id is None else await (await self._keyed_reader()).tenant(user_id, None)
+        query = wanted.query(self._settings.task_queue, tenant, datetime.datetime.now(datetime.UTC))
+        found = dict[str, ListedTask]()
+        async for run in (await self.client()).list_workflows(query):
+            if run.id in found:
+                continue
+            if len(found) >= wanted.limit:
+                break
+            found[run.id] = await _listed(run)
+        return sorted(found.values(), key=lambda one: (not one.is_open, -one.started_at.timestamp()))
+
+    @call
+    async def listed(self, workflow_id: str, *, by: Actor) -> ListedTask:
+        """Return what Temporal knows of one task.
+
+        Raises:
+            InvalidTask: There is none with this id, or it is something else.
+        """
+        return await _listed(await task_of(await self.client(), workflow_id))
+
+
+async def _listed(run: WorkflowExecution) -> ListedTask:
+    memo, known = await run.memo(), run.typed_search_attributes
+    phase = known.get(PHASE) or Phase.PREPARING.value
+    if run.status is not None and run.status is not WorkflowExecutionStatus.RUNNING:
+        # A run that Temporal ended could not say so.
+        phase = str(_STATUSES.get(run.status, run.status.name.lower()))
+    return ListedTask(
+        workflow_id=run.id,
+        task_id=str(memo.get(TASK, "")),
+        phase=phase,
+        skill=known.get(SKILL) or "",
+        agent=known.get(AGENT) or "",
+        started_at=run.start_time,
+        ended_at=run.close_time,
+        started_by=Actor.model_validate(memo[STARTED_BY]) if STARTED_BY in memo else SOMEBODY,
+    )
