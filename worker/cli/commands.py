@@ -50,6 +50,7 @@ COMMANDS = {
     "agents": "worker.cli.commands:agents",
     "prompts": "worker.cli.commands:prompts",
     "tools": "worker.cli.commands:tools",
+    "check": "worker.cli.check:check",
     "schema": "worker.cli.schema:schema",
     "secrets": "worker.cli.secrets:secrets",
     "reconcile": "worker.cli.reconcile:reconcile",

@@ -1,0 +1,102 @@
+"""``perdure check``: what is written is checked without a server, and a mistake names file, line, field and fix."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from worker.cli.commands import app
+
+SKILL = """\
+name: greet
+inputs: {who: string}
+steps:
+  - id: say
+    tool: echo
+    args: {value: "${inputs.who}"}
+"""
+GOOD = {
+    "greet.yaml": ("skill", SKILL),
+    "task.yaml": ("task", "task_id: t\nuser_id: ada\nskill: greet\ninputs: {who: you}\n"),
+    "helper.yaml": ("agent", "name: helper\ninstructions: help\ntools: [echo]\nskills: [greet]\n"),
+    "no-mail.yaml": ("policy", "name: no-mail\nrationale: r\nlevel: hard\nwhen: \"${tool == 'mail'}\"\n"),
+    "ask.yaml": ("prompt", 'name: ask\ninputs: {text: x}\ntemplate: "Read ${inputs.text}"\n'),
+}
+BAD = {
+    "an unknown tool": ("greet.yaml", SKILL.replace("echo", "ecko"), "5", "steps[0].tool", "did you mean 'echo'?"),
+    "an unknown field": ("greet.yaml", SKILL + "stesp: []\n", "7", "stesp", "did you mean 'steps'?"),
+    "an unknown input": (
+        "task.yaml",
+        "task_id: t\nuser_id: ada\nskill: greet\ninputs:\n  whom: you\n",
+        "5",
+        "inputs.whom",
+        "did you mean 'who'?",
+    ),
+    "an unknown skill": ("task.yaml", "task_id: t\nuser_id: ada\nskill: gret\n", "3", "skill", "did you mean 'greet'?"),
+    "a tool of no worker": ("helper.yaml", "name: helper\ntools:\n  - ecko\n", "3", "tools[0]", "did you mean 'echo'?"),
+    "a level": ("p.yaml", "name: p\nrationale: r\nlevel: hart\nwhen: ${true}\n", "3", "level", "did you mean 'hard'?"),
+    "an input of a prompt": (
+        "ask.yaml",
+        'name: ask\ninputs: {text: x}\ntemplate: "${inputs.txt}"\n',
+        "3",
+        "template",
+        "did you mean 'text'?",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    skills = tmp_path / "skills"
+    skills.mkdir()
+    (skills / "greet.yaml").write_text(SKILL, encoding="utf-8")
+    monkeypatch.setenv("PERDURE_SKILLS", json.dumps([str(skills)]))
+    monkeypatch.setenv("PERDURE_TOOLS", json.dumps(["tests.support.tools"]))
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    return here
+
+
+@pytest.mark.parametrize("name", [name for name in GOOD if name != "greet.yaml"])
+def test_what_can_be_used_is_said_to_be(folder: Path, name: str) -> None:
+    kind, text = GOOD[name]
+    (folder / name).write_text(text, encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", name, "../skills/greet.yaml"])
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.splitlines() == [
+        f"{name}: a {kind} that can be used",
+        "../skills/greet.yaml: a skill that can be used",
+    ]
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_mistake_is_named_with_file_line_field_and_fix(folder: Path, case: str) -> None:
+    name, text, line, field, fix = BAD[case]
+    place = folder.parent / "skills" / name if name == "greet.yaml" else folder / name
+    place.write_text(text, encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", str(place)])
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert f"{place}:{line}: {field}: " in ran.stderr
+    assert f"({fix})" in ran.stderr
+    ran = CliRunner().invoke(app, ["check", str(place), "--json"])
+    error = json.loads(ran.stdout)["error"]
+    assert (ran.exit_code, ran.stderr) == (2, "")
+    assert (error["place"], error["field"], error["fix"]) == (f"{place}:{line}", field, fix)
+    assert error["code"].startswith("PRD1")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("x: 1\n", "a.yaml: is none of the things"), ("a: [\n", "a.yaml:2: is not YAML"), ("", "a.yaml: is empty")],
+)
+def test_what_is_nothing_that_can_be_checked_is_refused(folder: Path, text: str, problem: str) -> None:
+    (folder / "a.yaml").write_text(text, encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "a.yaml"])
+    assert (ran.exit_code, problem in ran.stderr) == (2, True), ran.stderr
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    ran = CliRunner().invoke(app, ["check", "none.yaml"])
+    assert (ran.exit_code, "there is no file none.yaml" in ran.stderr) == (2, True)

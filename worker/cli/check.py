@@ -1,0 +1,115 @@
+"""``perdure check``: whether what somebody wrote in YAML can be used. Asks no server."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perdure.agent.steps.validation import check_linked, checked_inputs
+from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
+from perdure.policies.library import policies_in
+from perdure.registry.agents import AgentLibrary
+from perdure.registry.folders import text_of
+from perdure.registry.prompts import PromptLibrary
+from perdure.settings import Settings
+from perdure.skills.library import SkillLibrary
+from perdure.tasks import AgentTask
+from perdure.yaml_text import placing, read_document
+from worker.cli.tasks import AsJson, read_task
+from worker.terminal.output import counted, out, say, show_json
+from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
+
+_KINDS = {"task_id": "task", "rationale": "policy", "template": "prompt", "steps": "skill"}
+"""The key by which each kind is known; an agent has none of its own."""
+
+_OF_AGENTS = frozenset({"instructions", "tools", "skills", "turns", "tokens", "approve"})
+
+
+def check(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE.yaml...", help="Skills, tasks, agents, policies or prompts.")
+    ],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Check skills, tasks, agents, policies and prompts without a server; exits with 2 at the first mistake.
+
+    What they name is looked for among the tools, skills and prompts of this installation's settings, and beside the
+    file. Example: perdure check skills/restock.yaml task.yaml
+    """
+    settings, found = Settings(), list[dict[str, str]]()
+    for file in files:
+        kind = _checked(file, settings)
+        found.append({"file": str(file), "kind": kind})
+        if not as_json:
+            out.print(f"{file}: a {kind} that can be used", markup=False)
+    if as_json:
+        show_json(found)
+    else:
+        say(counted(len(files), "file"))
+
+
+def kind_of(text: str, file: Path) -> str:
+    """Return what a document describes, by its keys.
+
+    Raises:
+        InvalidInput: It is no YAML, or none of the kinds.
+    """
+    with placing(file, text):
+        keys = read_document(text, file.name).keys()
+    if (kind := next((kind for key, kind in _KINDS.items() if key in keys), None)) is not None:
+        return kind
+    if keys & _OF_AGENTS:
+        return "agent"
+    fix = "a skill has steps, a task a task_id, an agent instructions, a policy a rationale, a prompt a template"
+    raise InvalidInput(str(file), "is none of the things that can be checked", fix=fix)
+
+
+def _checked(file: Path, settings: Settings) -> str:
+    if not file.is_file():
+        raise InvalidInput("FILE.yaml", f"there is no file {file}")
+    text = text_of(file, InvalidInput)
+    kind = kind_of(text, file)
+    match kind:
+        case "task":
+            _check_task(file, text, settings)
+        case "policy":
+            policies_in({file: text})
+        case "prompt":
+            PromptLibrary([file.parent]).get(file.stem)
+        case "agent":
+            _check_agent(file, settings)
+        case _:
+            check_linked(_skills_beside(file, settings).linked(file.stem), known_tools_of(settings))
+    return kind
+
+
+def _skills_beside(file: Path, settings: Settings) -> SkillLibrary:
+    """Return the configured skills, with those in the folder of a file."""
+    known = prompts_of(settings)
+    folder = file.parent.absolute()
+    if folder in settings.skills:
+        return skills_of(settings)
+    return SkillLibrary([folder, *settings.skills], prompts=known)
+
+
+def _check_task(file: Path, text: str, settings: Settings) -> None:
+    task: AgentTask = read_task(file)
+    with placing(file, text):
+        if task.skill:
+            linked = skills_of(settings).linked(task.skill)
+            check_linked(linked, known_tools_of(settings))
+            checked_inputs(linked.skill, task.inputs)
+        elif task.agent not in (agents := agents_of(settings)).names():
+            agents.get(task.agent)
+            raise InvalidTask("agent", f"there is no agent {task.agent!r}")
+
+
+def _check_agent(file: Path, settings: Settings) -> None:
+    library = AgentLibrary([file.parent], prompts=prompts_of(settings))
+    agent, toolbox, skills = library.get(file.stem), known_tools_of(settings), skills_of(settings)
+    with library.placing(agent.name):
+        for place, name in enumerate(agent.tools):
+            toolbox.get(name, f"tools[{place}]", InvalidAgent)
+        for name in agent.skills:
+            check_linked(skills.linked(name), toolbox)
