@@ -55,6 +55,7 @@ COMMANDS = {
     "secrets": "worker.cli.secrets:secrets",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
+    "completion": "worker.cli.completion:completion",
     "demo": "demo.command:demo",
 }
 

@@ -22,7 +22,10 @@ async def doctor(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check servers, durability settings, keys, models and skills; exits with 1 if something is wrong."""
+    """Check servers, durability settings, keys, models and skills; exits with 1 if something is wrong.
+
+    Example: perdure doctor --json
+    """
     findings = await gateway(Settings()).status(quick=quick, deep=deep, by=person())
     if as_json:
         show_json([finding.model_dump(mode="json") for finding in findings])

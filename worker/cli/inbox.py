@@ -25,7 +25,10 @@ async def inbox(
     limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Show what tasks, memories on hold and workflows ask people, each with the command that answers it."""
+    """Show what tasks, memories on hold and workflows ask people, each with the command that answers it.
+
+    Example: perdure inbox --user ada
+    """
     async with gateway(Settings()) as installation:
         found = await installation.inbox(user, of=of, limit=limit, by=person())
     if as_json:

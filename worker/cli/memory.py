@@ -72,7 +72,10 @@ async def recall(
     limit: Annotated[int, typer.Option(min=1, max=50)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is remembered, with the score of each item and its parts."""
+    """Show what is remembered, with the score of each item and its parts.
+
+    Example: perdure recall 'Who leads the team?' --user ada
+    """
     if key and lane is None:
         raise InvalidInput("--key", "needs a lane", fix=f"add --lane {' or '.join(Lane)}")
     if not (text.strip() or lane or strategy is Strategy.STRUCTURED):
@@ -138,7 +141,10 @@ async def remember(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Remember a statement, or a file of items, and wait until it is searchable."""
+    """Remember a statement, or a file of items, and wait until it is searchable.
+
+    Example: perdure remember 'Kim leads the team.' --user ada
+    """
     if bool(content.strip()) == bool(file):
         problem = "is given together with --file" if file else "is missing"
         raise InvalidItem("content", problem, fix="give either a statement, or --file with a JSON list of items")

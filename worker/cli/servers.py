@@ -17,7 +17,10 @@ def up(
     worker: Annotated[bool, typer.Option(help="Start a worker next to the servers.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the addresses as JSON.")] = False,
 ) -> None:
-    """Start the local servers and a worker, or attach to those that run."""
+    """Start the local servers and a worker, or attach to those that run.
+
+    Example: perdure up
+    """
     started = time.monotonic()
     settings = Settings()
     addresses = ensure(settings, worker=worker, progress=say)

@@ -74,6 +74,8 @@ async def run(
     If the task is open or has completed, this attaches to it. After a failure, or with --again, it continues from the
     recorded effects: nothing happens twice. Other inputs or another skill need another task_id, or --from: then the
     steps before that one are not run again, and you are asked to confirm what differs.
+
+    Example: perdure run task.yaml --detach
     """
     if yes and not step:
         raise InvalidTask("--yes", "confirms nothing here", fix="it is for use with --from")
@@ -198,7 +200,10 @@ def report(result: TaskResult) -> None:
 
 
 async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
-    """Show how far a task is, and what it waits for."""
+    """Show how far a task is, and what it waits for.
+
+    Example: perdure status task.yaml --json
+    """
     workflow_id = workflow_id_of(task)
     installation = gateway(Settings())
     running = await installation.is_running(workflow_id, by=person())
@@ -232,7 +237,10 @@ async def answer(
     by: Annotated[str, typer.Option(help="Who answers, for the audit.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question that a task waits for."""
+    """Answer a question that a task waits for.
+
+    Example: perdure answer task.yaml pay.approve yes --because 'checked by phone'
+    """
     given = validated(Answer, {"question_id": question, "value": value, "note": because}, "")
     await gateway(Settings()).answer(workflow_id_of(task), given, by=person(by))
     if as_json:
@@ -274,7 +282,10 @@ def _value_of(text: str | None) -> JsonValue:
 
 
 async def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
-    """Ask a task to stop; it first finishes what it must not leave half done."""
+    """Ask a task to stop; it first finishes what it must not leave half done.
+
+    Example: perdure cancel task.yaml
+    """
     workflow_id = workflow_id_of(task)
     await gateway(Settings()).cancel(workflow_id, by=person())
     if as_json:

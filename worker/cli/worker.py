@@ -4,5 +4,8 @@ from worker import process
 
 
 def worker() -> None:
-    """Serve tasks in this process until Ctrl-C."""
+    """Serve tasks in this process until Ctrl-C.
+
+    Example: perdure worker
+    """
     process.main()
