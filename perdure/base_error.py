@@ -56,5 +56,6 @@ class InvalidInput(PerdureError):
         self.problem = problem
         self.fix = fix
         self.place = place
-        where = f"{place}: {field}" if place else field
+        # Of a document as a whole, the field is the place.
+        where = f"{place}: {field}" if place not in ("", field) else field
         super().__init__(f"{where}: {problem}" + (f" ({fix})" if fix else ""))

@@ -139,6 +139,7 @@ def placed(error: InvalidInput, path: Path, text: str) -> InvalidInput:
     whole, _, line = error.field.partition(":")
     if whole == path.name and (not line or line.isdigit()):
         # The document as a whole is no field: its problem may know a line.
-        return type(error)(f"{path}:{line}" if line else str(path), error.problem, fix=error.fix)
+        place = f"{path}:{line}" if line else str(path)
+        return type(error)(place, error.problem, fix=error.fix, place=place)
     place = f"{path}:{line_of(text, error.field)}"
     return type(error)(error.field, error.problem, fix=error.fix, place=place)

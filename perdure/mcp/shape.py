@@ -123,7 +123,7 @@ class ServerLibrary(Folders[McpServer]):
             try:
                 found.append(self.get(name))
             except InvalidInput as problem:
-                field = f"MCP server {name!r}: {problem.field}" if problem.place else problem.field
+                field = f"MCP server {name!r}: {problem.field}" if problem.place != problem.field else problem.field
                 raise InvalidInput(field, problem.problem, fix=problem.fix, place=problem.place) from problem
         return found
 

@@ -79,4 +79,5 @@ def test_an_error_is_placed_once() -> None:
     assert (str(error), error.place) == ("PRD101 a.yaml:2: skill: is missing", "a.yaml:2")
     assert placed(error, Path("b.yaml"), "") is error
     whole = placed(InvalidTask("a.yaml:2", "is not YAML"), Path("folder/a.yaml"), "")
-    assert (whole.field, whole.place) == ("folder/a.yaml:2", "")
+    assert (str(whole), whole.place) == ("PRD101 folder/a.yaml:2: is not YAML", "folder/a.yaml:2")
+    assert placed(whole, Path("folder/a.yaml"), "b: [") is whole

@@ -105,6 +105,15 @@ def test_a_step_that_runs_a_skill_is_read_strictly(step: str, problem: str) -> N
         read_skill(f"name: a\nsteps: [{step}]")
 
 
+def test_a_skill_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
+    for name in ("outer", "inner"):
+        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\nsteps: [{{id: x, skill: inner}}]\n", encoding="utf-8")
+    (tmp_path / "inner.yaml").write_text("name: inner\nsteps: [\n", encoding="utf-8")
+    for name in ("inner", "outer"):
+        with pytest.raises(InvalidInput, match=r"PRD102 .*/inner.yaml:3: is not YAML"):
+            SkillLibrary([tmp_path]).linked(name)
+
+
 def test_what_a_tool_refuses_is_placed_in_the_file_of_the_skill_that_calls_it(tmp_path: Path) -> None:
     (tmp_path / "outer.yaml").write_text("name: outer\nsteps:\n  - {id: x, skill: inner}\n", encoding="utf-8")
     (tmp_path / "inner.yaml").write_text("name: inner\nsteps:\n  - id: x\n    tool: who\n", encoding="utf-8")

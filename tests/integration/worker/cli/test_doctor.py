@@ -201,8 +201,8 @@ async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installa
     (tmp_path / "mine.yaml").write_text("name: mine\nsteps: [{id: a, tool: not_there}]")
     (tmp_path / "other.yaml").write_text("name: other\nstep: []")
     found = await bad(installed, PERDURE_SKILLS=json.dumps([str(tmp_path)]))
-    assert "PRD102 mine: steps[0].tool: no worker has a tool 'not_there'" in found["skills"]
-    assert "PRD102 other: step: is not a field here (did you mean 'steps'?)" in found["skills"]
+    assert "/mine.yaml:2: steps[0].tool: no worker has a tool 'not_there'" in found["skills"]
+    assert "/other.yaml:2: step: is not a field here (did you mean 'steps'?)" in found["skills"]
 
 
 async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_path: Path) -> None:

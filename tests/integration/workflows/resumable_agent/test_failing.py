@@ -27,12 +27,15 @@ async def refused(agents: Bench, text: str, **more: Any) -> str:
 @pytest.mark.parametrize(
     ("skill", "message"),
     [
-        ("steps: [{id: a, tool: ecko}]", "PRD102 steps[0].tool: no worker has a tool 'ecko' (did you mean 'echo'?)"),
-        ("steps: [{id: a, tool: echo, args: {value: '${b}'}}]", "PRD103 steps[0].args: there is no name 'b'"),
+        ("steps: [{id: a, tool: ecko}]", ".yaml:2: steps[0].tool: no worker has a tool 'ecko' (did you mean 'echo'?)"),
+        ("steps: [{id: a, tool: echo, args: {value: '${b}'}}]", ".yaml:2: steps[0].args: there is no name 'b'"),
         ("steps: [{id: a, tool: echo, args: {value: '${1 +}'}}]", "does not parse"),
         ("stps: []", "stps: is not a field here (did you mean 'steps'?)"),
         ("steps: [", "is not YAML"),
-        ("steps: [{id: a, tool: look, args: {name: 3}}]", "PRD104 steps[0].args.name: is a number (put it in quotes)"),
+        (
+            "steps: [{id: a, tool: look, args: {name: 3}}]",
+            ".yaml:2: steps[0].args.name: is a number (put it in quotes)",
+        ),
         (
             "steps: [{id: a, tool: echo, args: {value: 1}}, {id: b, tool: look, args: {name: '${steps.a.output}'}}]",
             "step b: PRD104 b.args.name: is a number (put it in quotes)",
