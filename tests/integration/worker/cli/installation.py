@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import functools
+import json
 import os
 import pty
 import re
@@ -66,9 +67,12 @@ class Ran:
 
     @property
     def complaint(self) -> str:
-        """The one line on stderr that says what is wrong."""
+        """The one line on stderr that says what is wrong; with --json, what stdout says of it."""
         assert "Traceback" not in self.err, self.err
         lines = [line for line in self.err.splitlines() if line.startswith("error: ")]
+        if not lines:
+            told = json.loads(self.out)["error"]
+            return f"error: {told['code']} {told['message']}"
         assert len(lines) == 1, self.err
         return lines[0]
 
