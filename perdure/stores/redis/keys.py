@@ -198,9 +198,14 @@ def accesses(tenant: str) -> tuple[str, str]:
     return f"{place}:waiting", f"{place}:taken"
 
 
-def written(tenant: str, session: str, *, held: bool = False) -> str:
-    """Return the key of where the memories were observed that a session has added, or put on hold: a set of digests."""
-    return _of(tenant, f"{'held' if held else 'written'}:{digest('session/1', session)[:24]}")
+def written(tenant: str, session: str) -> str:
+    """Return the key of where the memories were observed that a session has added: a set of digests."""
+    return _of(tenant, f"written:{digest('session/1', session)[:24]}")
+
+
+def put_on_hold(tenant: str, session: str) -> str:
+    """Return the key of where the memories were observed that a session has put on hold: a set of digests."""
+    return _of(tenant, f"held:{digest('session/1', session)[:24]}")
 
 
 def observed(tenant: str, behaviour: str) -> str:

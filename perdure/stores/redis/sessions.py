@@ -72,7 +72,8 @@ class SessionWrites:
         """
         if not occurrences:
             return []
-        places = [keys.written(tenant, session, held=held), keys.index(tenant), keys.epoch(tenant)]
+        place = keys.put_on_hold if held else keys.written
+        places = [place(tenant, session), keys.index(tenant), keys.epoch(tenant)]
         digests = [digest("occurrence/1", one)[:24] for one in occurrences]
         found = await self._admit(places, self._ttl, most, *digests, known(epoch))
         return [bool(one) for one in found]

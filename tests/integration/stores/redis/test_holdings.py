@@ -70,7 +70,8 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await Accesses(redis).add(tenant, ["mem_1"], NOW)
     await Accesses(redis).take(tenant, "an operation")
     await Accesses(redis).add(tenant, ["mem_2"], NOW)
-    await SessionWrites(redis).admit(tenant, "one", ["an observation"], most=1)
+    for held in (False, True):
+        await SessionWrites(redis).admit(tenant, "one", ["an observation"], most=1, held=held)
     await Observations(redis).seen(tenant, ["books", "window seats"], "one")
     await claims.claim(done, "o", 5)
     await claims.store(done, "o", "1")
