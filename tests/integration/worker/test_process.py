@@ -84,7 +84,7 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
         ),
         ({"PERDURE_EMBEDDING": "openai", "PERDURE_OPENAI_API_KEY": "none"}, 2, "PRD201"),
         ({"PERDURE_TOOLS": '["no.such.module"]'}, 2, "no.such.module"),
-        ({"PERDURE_TASK_QEUE": "q"}, 2, "did you mean 'PERDURE_TASK_QUEUE'?"),
+        ({"PERDURE_FORGETTING_CRON": "daily"}, 2, "forgetting_cron: must be five fields such as '0 3 * * *', or off"),
         (unanswered(servers), 3, "temporal: 127.0.0.1:9 does not answer"),
         (
             nothing_configured() | {"PERDURE_HOME": str(tmp_path / "empty")},
