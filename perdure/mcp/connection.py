@@ -171,8 +171,7 @@ class ServerConnection:
     ) -> None:
         """Hold the connection, in one task from beginning to end, as its groups of tasks want it."""
         if before is not None:
-            # Its process has ended before another one is started. The client's own end has been seen to hang, once in
-            # some hundred runs on a busy machine.
+            # Its process has ended before another one is started, unless the end of its client hangs.
             await asyncio.wait([before], timeout=_ENDS_WITHIN)
             if before.cancel():
                 await asyncio.wait([before], timeout=_ENDS_WITHIN)

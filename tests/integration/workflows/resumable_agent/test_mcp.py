@@ -118,9 +118,17 @@ async def test_of_one_that_must_not_be_repeated_a_person_is_asked(
         [question] = await until(asked, lambda found: len(found) == 1, seconds=40)
         assert "Did its effect happen?" in question.text
         assert lines_in(str(ledger)) == ["x"]
-        answer = Answer(question_id=question.id, value="done" if happened else "not_done")
-        await handle.execute_update("answer", answer)
-        assert (await handle.result()).done == 1
+        ended = asyncio.create_task(handle.result())
+        answered = set[str]()
+        while not ended.done():
+            for question in await asked():
+                # A server that takes too long to start again was not called, and so the person is asked once more.
+                if question.id not in answered:
+                    answer = Answer(question_id=question.id, value="done" if happened else "not_done")
+                    await handle.execute_update("answer", answer)
+                    answered.add(question.id)
+            await asyncio.wait([ended], timeout=0.2)
+        assert (await ended).done == 1
     assert lines_in(str(ledger)) == ["x"] * (1 if happened else 2)
 
 
