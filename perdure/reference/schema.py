@@ -64,7 +64,7 @@ STEPS: tuple[str, ...] = tuple(one.__name__ for one in get_args(get_args(Step)[0
 
 
 def _describe(one: Schema, said: dict[str, str], *, is_step: bool) -> None:
-    """Say what fields mean, and that there are no others: their readers refuse unknown ones."""
+    """Add what each field means, and refuse any other, as their readers do."""
     one["additionalProperties"] = False
     if is_step:
         # What a field of several kinds of steps means is written where a tool is called.

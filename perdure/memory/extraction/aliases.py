@@ -3,8 +3,8 @@
 import re
 
 from perdure.entries import MOST_NAMES
-from perdure.memory.extraction.assertions import LONGEST
 from perdure.memory.extraction.proper import can_name, without_opening
+from perdure.memory.extraction.speech import LONGEST
 
 _PART = r"[\w.+#/-]{0,60}"
 """Bounded, as what is searched may be one word of thousands of letters."""

@@ -26,7 +26,7 @@ from perdure.memory.extraction.lexicon import (
     word_list,
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
-from perdure.memory.extraction.speech import spoken
+from perdure.memory.extraction.speech import LONGEST, spoken
 from perdure.memory.extraction.telling import said
 from perdure.memory.extraction.times import period_of
 from perdure.memory.extraction.verbs import (
@@ -41,8 +41,6 @@ from perdure.memory.extraction.verbs import (
     SINGLE,
 )
 
-LONGEST = 1_000
-"""Characters of a sentence that is read; longer ones are texts. A choice."""
 _PART = 500
 _UNKNOWN = PRONOUNS - FIRST_PERSON - {"you"}
 

@@ -1,6 +1,7 @@
 """What a sentence says of when it holds, apart from what then holds: "if it rains, we meet indoors". Pure."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from perdure.memory.extraction.substance import words
@@ -27,6 +28,8 @@ class Conditional(NamedTuple):
     """The clause with the condition; empty: it holds as it is."""
 
 
+# A batch is compared with up to a thousand memories, item by item.
+@lru_cache(maxsize=2_000)
 def conditional(text: str) -> Conditional:
     """Return a sentence without the clause that says when it holds, and that clause."""
     match = _FIRST.match(text) or _LAST.match(text)

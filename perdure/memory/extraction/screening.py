@@ -27,11 +27,8 @@ from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 _DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     tokens.tokens,
     passwords.passwords,
-    passwords.keys,
-    pins.pins,
     personal.emails,
     personal.births,
-    personal.addresses,
     national_ids.national_ids,
     numbers.ibans,
     numbers.cards,
@@ -43,11 +40,18 @@ _DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     opening.openings,
     opening.told_numbers,
     opening.phrases,
-    opening.codes,
-    labelled.plates,
     labelled.personal_numbers,
     labelled.spoken_numbers,
 )
+
+_BESIDE_DIGITS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
+    passwords.keys,
+    pins.pins,
+    personal.addresses,
+    opening.codes,
+    labelled.plates,
+)
+"""What finds nothing in a text without a digit."""
 
 _ROUNDS = 4
 """What is left is screened again, since taking something out can leave a label next to another value. No text has been
@@ -97,7 +101,8 @@ def screen(text: str, allow: Iterable[str] = ()) -> Screened:
 
 def _findings(text: str) -> list[Finding]:
     read = folded(text)
-    found = disjoint(finding for detect in _DETECTORS for finding in detect(read))
+    detectors = _DETECTORS + (_BESIDE_DIGITS if read.has_digits else ())
+    found = disjoint(finding for detect in detectors for finding in detect(read))
     return disjoint([*found, *_repeated(text, found)])
 
 

@@ -16,6 +16,10 @@ _IS = re.compile(
 """An owner is never followed by one of these: "the landlord's now a Mrs Lindqvist"."""
 
 
+LONGEST = 1_000
+"""Characters of a sentence that is read; longer ones are texts. A choice."""
+
+
 def spoken(text: str) -> tuple[str, bool]:
     """Return a sentence without what people say before and after it, and whether that says that something changed."""
     revises = False

@@ -21,12 +21,10 @@ from perdure.memory.extraction.lexicon import (
     word_list,
 )
 from perdure.memory.extraction.phrases import normalised, stemmed
-from perdure.memory.extraction.speech import spoken, tokens_of
+from perdure.memory.extraction.speech import LONGEST, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, DISLIKING, FORMS, RESPONSIBLE
 from perdure.words import stem
 
-_LONGEST_READ = 1_000
-"""Characters of a sentence that is read, as for what it asserts."""
 _SYNONYMS = word_list("leave order accept end use like prefer want dislike live write")
 """Classes of verbs of which one can stand for another; those of the others say more than the class does."""
 _BEING = word_list("be remain stay locate situate base happen occur meet")
@@ -78,7 +76,7 @@ def adds_nothing(new: str, old: str, assertion: Assertion) -> bool:
         old: The other one.
         assertion: What the other one asserts, and this one does too.
     """
-    if len(new) > _LONGEST_READ:
+    if len(new) > LONGEST:
         return new == old
     there, asserted = {*substance(old)}, f"{assertion.subject} {assertion.value} {assertion.former}"
     roots = {word[:_ROOT] for word in (*there, *words(asserted), *asserted.replace("-", " ").split())}
@@ -90,7 +88,7 @@ def adds_nothing(new: str, old: str, assertion: Assertion) -> bool:
 
 
 def _plain(text: str) -> str:
-    text = text[:_LONGEST_READ]
+    text = text[:LONGEST]
     return spoken(text)[0] or text
 
 

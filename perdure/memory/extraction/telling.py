@@ -14,7 +14,7 @@ from perdure.memory.extraction.lexicon import (
     word_list,
 )
 from perdure.memory.extraction.phrases import normalised, stemmed
-from perdure.memory.extraction.speech import spoken, tokens_of
+from perdure.memory.extraction.speech import LONGEST, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, FORMS
 from perdure.words import stem
 
@@ -42,8 +42,6 @@ _FORMER = re.compile(
     re.IGNORECASE,
 )
 _ADDED = re.compile(r"\b(?:also|too|as well|in addition|besides|another)\b", re.IGNORECASE)
-_LONGEST_READ = 1_000
-"""Characters of a sentence that is read, as for what it asserts."""
 _PARTS = re.compile(r"[;:,.](?=\s|$)|\s[-–—]+\s")
 _FRONTED = re.compile(r"^(?:since|after|following) (?:the|our|my) [\w-]+,? (?=\S+ \S+)", re.IGNORECASE)
 _ORDERED = word_list("from to then ahead before after over than above below under behind first")
@@ -135,7 +133,7 @@ class Telling:
 @lru_cache(maxsize=2_000)
 def told(text: str) -> Telling:
     """Return a sentence with its words, in the form in which they are compared."""
-    if len(text) > _LONGEST_READ:
+    if len(text) > LONGEST:
         return Telling(text, (), frozenset(), frozenset(), ordered=False)
     plain, _ = spoken(text)
     order: dict[str, None] = {}

@@ -50,8 +50,7 @@ def verdict(
         settled_at: When a person decided that it overrides what it contradicts; None: nobody did.
     """
     known = list(known)
-    others = [memory for memory in known if _is_beside(memory, item, target)]
-    others = [memory for memory in others if may_concern(item.content, memory.text)]
+    others = [memory for memory in known if _is_beside(memory, item, target) and may_concern(item.content, memory.text)]
     # What it changed when it was said first is replaced already, and nothing else is meant when it is said again.
     is_new = not any(memory.id == target and memory.state is State.CURRENT for memory in known)
     same, against = _judged(item, others, is_new=is_new)
@@ -102,7 +101,7 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
 def says_the_same(item: MemoryItem, memory: Memory) -> bool:
     """Return whether a statement says what a memory says, in these or in other words, whenever either holds."""
     one, other = item.assertion, memory.assertion
-    if one and other and not set(one.about).isdisjoint(other.about) and agreement(other, one) is Agreement.SAME:
+    if one and other and agreement(other, one) is Agreement.SAME:
         return _is_all_said(item, memory)
     return restates(told(item.content), told(memory.text))
 

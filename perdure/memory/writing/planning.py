@@ -158,8 +158,9 @@ def _lifted(case: _Case, item: Item, found: Contradiction) -> Memory | None:
     if not isinstance(item, MemoryItem) or not item.supersedes or case.batch.author.kind is ActorKind.PERSON:
         return None
     for entry in (case.beside.entries.get(item.supersedes), found.stands):
-        constraint = isinstance(entry, Memory) and entry.memory_type is MemoryType.CONSTRAINT
-        if isinstance(entry, Memory) and constraint and entry.state is State.CURRENT:
+        if not isinstance(entry, Memory) or entry.state is not State.CURRENT:
+            continue
+        if entry.memory_type is MemoryType.CONSTRAINT:
             return entry
     return None
 

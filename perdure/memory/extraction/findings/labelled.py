@@ -37,8 +37,6 @@ PLATES = (
 
 def plates(folded: FoldedText) -> Iterator[Finding]:
     """Yield the number plates of vehicles, each of which identifies who keeps it."""
-    if not folded.has_digits:
-        return
     for pattern in PLATES:
         for match in pattern.finditer(folded.text):
             if sum(map(str.isalnum, match["value"])) >= 4 and not is_reference(folded.text, match.start("value")):

@@ -149,8 +149,6 @@ NUMBERED = (_VALUE_OPENS, _SEPARATED, _DIALLED, _CODES)
 
 def codes(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of codes that are named a few words before, or dialled, or pressed one by one."""
-    if not folded.has_digits:
-        return
     for match in _VALUE_OPENS.finditer(folded.text):
         yield folded.found(*match.span("value" if match["value"] else "wanted"), Kind.PIN)
     for match in _SEPARATED.finditer(folded.text):

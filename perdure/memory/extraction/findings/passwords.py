@@ -155,8 +155,6 @@ def passwords(folded: FoldedText) -> Iterator[Finding]:
 
 def keys(folded: FoldedText) -> Iterator[Finding]:
     """Yield the values of what the text names a key, token or secret, and which machines make up."""
-    if not folded.has_digits:
-        return
     for pattern in (_KEY_IS, _KEY_NEXT, _HEADER):
         for match in pattern.finditer(folded.text):
             start, end = _token(folded.text, *match.span("value"))

@@ -181,8 +181,6 @@ NUMBERED = (_BLOCK_AND_FLAT, _WITH_POSTCODE, _STREETS)
 
 def addresses(folded: FoldedText) -> Iterator[Finding]:
     """Yield what is named as a home address or as where somebody lives, and houses that are not said to be public."""
-    if not folded.has_digits:
-        return
     for pattern in _ADDRESSES:
         for match in pattern.finditer(folded.text):
             line = match.group(1)

@@ -64,8 +64,6 @@ NUMBERED = (_CODE_IS, _AT_THE_DOOR, _THE_CODE, _OPENS)
 
 def pins(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of what the text names a PIN, or the code of a door, an alarm, a safe."""
-    if not folded.has_digits:
-        return
     text = folded.text
     for match in _CODE_IS.finditer(text):
         if not _ELECTRIC.search(text, max(0, match.start() - 20), match.start()):
