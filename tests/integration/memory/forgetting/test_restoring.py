@@ -9,6 +9,7 @@ from perdure.entries import State
 from perdure.updates import Removal, Reversion
 from tests.integration.conftest import Stores
 from tests.integration.memory.updating.test_updater import ADA, change, stored, told
+from tests.support.dying import dying_in_the_door
 
 SECOND, THIRD = "The kitchen is on the second floor.", "The kitchen is on the third floor."
 
@@ -75,15 +76,8 @@ async def test_an_undoing_that_died_in_between_is_finished(
     [third] = await told(stores, tenant, THIRD, at=now)
     removed = await change(stores, tenant, third, Removal())
     [second] = await told(stores, tenant, SECOND, at=now - timedelta(days=2))
-
-    def die(point: CrashPoint) -> None:
-        if point is CrashPoint.APPLY_WRITTEN:
-            raise ConnectionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr("perdure.memory.door.reached", die)
-        with pytest.raises(ConnectionError):
-            await undo(stores, tenant, removed.undo, now)
+    with dying_in_the_door(monkeypatch, CrashPoint.APPLY_WRITTEN):
+        await undo(stores, tenant, removed.undo, now)
     assert await undo(stores, tenant, removed.undo, now) == 1
     assert (await stored(stores, tenant, second)).superseded_by == third
     assert (await stored(stores, tenant, third)).version == 3

@@ -11,6 +11,7 @@ from perdure.errors import InvalidInput
 from perdure.updates import Correction, Removal, Reversion, UpdateRequest
 from tests.integration.conftest import Stores
 from tests.integration.memory.updating.test_updater import ADA, by_an_agent, change, stored, told
+from tests.support.dying import dying_in_the_door
 
 
 async def test_what_is_reverted_holds_and_all_that_replaced_it_gives_way(stores: Stores, tenant: str) -> None:
@@ -64,15 +65,8 @@ async def test_a_reversion_that_died_in_between_is_finished(
     [rome] = await told(stores, tenant, "The office is in Rome.")
     ghent = (await change(stores, tenant, rome, Correction(content="The office is in Ghent."))).id
     operation = f"update:{uuid4().hex}"
-
-    def die(point: CrashPoint) -> None:
-        if point is CrashPoint.APPLY_WRITTEN:
-            raise ConnectionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr("perdure.memory.door.reached", die)
-        with pytest.raises(ConnectionError):
-            await change(stores, tenant, rome, Reversion(version=1), operation=operation)
+    with dying_in_the_door(monkeypatch, CrashPoint.APPLY_WRITTEN):
+        await change(stores, tenant, rome, Reversion(version=1), operation=operation)
     done = await change(stores, tenant, rome, Reversion(version=1), operation=operation)
     assert done.versions == {rome: 3, ghent: 2}
     assert [(await stored(stores, tenant, one)).state for one in (rome, ghent)] == [State.CURRENT, State.SUPERSEDED]

@@ -38,6 +38,7 @@ from perdure.updates import (
 )
 from tests.conftest import TENANT_KEY, Servers
 from tests.integration.conftest import Stores, audited
+from tests.support.dying import dying_in_the_door
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 AGENT = Actor(kind=ActorKind.AGENT, id="planner")
@@ -189,15 +190,8 @@ async def test_an_attempt_that_died_in_between_is_finished(
 ) -> None:
     one, other = await told(stores, tenant, "The office is in Ghent.", "The office is at the Korenmarkt in Ghent.")
     operation = f"update:{uuid4().hex}"
-
-    def die(point: CrashPoint) -> None:
-        if point is CrashPoint.APPLY_WRITTEN:
-            raise ConnectionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr("perdure.memory.door.reached", die)
-        with pytest.raises(ConnectionError):
-            await change(stores, tenant, one, Merger(other=other), operation=operation)
+    with dying_in_the_door(monkeypatch, CrashPoint.APPLY_WRITTEN):
+        await change(stores, tenant, one, Merger(other=other), operation=operation)
     # What the first attempt did not get to: its second ancestor.
     current = await stored(stores, tenant, other)
     undone = current.changed(state=State.CURRENT, superseded_by="", version=1, operations=())
@@ -252,15 +246,8 @@ async def test_a_removal_that_was_undone_before_its_next_attempt_stays_undone(
 ) -> None:
     [one] = await told(stores, tenant, "The kitchen is on the second floor.")
     operation = f"update:{uuid4().hex}"
-
-    def die(point: CrashPoint) -> None:
-        if point is CrashPoint.APPLY_WRITTEN:
-            raise ConnectionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr("perdure.memory.door.reached", die)
-        with pytest.raises(ConnectionError):
-            await change(stores, tenant, one, Removal(), operation=operation)
+    with dying_in_the_door(monkeypatch, CrashPoint.APPLY_WRITTEN):
+        await change(stores, tenant, one, Removal(), operation=operation)
     await stores.forgetter.restore(tenant, run=operation, at=datetime.now(UTC), by=ADA)
     done = await change(stores, tenant, one, Removal(), operation=operation)
     assert (done.id, done.undo) == (one, operation)

@@ -1,6 +1,6 @@
 """Two memories that become one: nothing that is believed is lost, or they are not merged."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,19 +13,7 @@ from perdure.errors import InvalidInput
 from perdure.memory.extraction.statements import stated_by
 from perdure.memory.retention import RetentionRules
 from perdure.memory.updating.merging import ancestor, merged, merged_id, require_mergeable, says_more, taken_apart
-
-NOW = datetime(2026, 5, 1, tzinfo=UTC)
-
-
-def memory(identifier: str = "mem_1", **fields: Any) -> Memory:
-    given: dict[str, Any] = {
-        "text": f"text of {identifier}",
-        "first_seen": NOW,
-        "last_seen": NOW,
-        "occurrences": ("o",),
-    }
-    return Memory(id=identifier, **(given | fields))
-
+from tests.support.memories import NOW, memory
 
 names = st.lists(st.sampled_from(["k8s", "kube", "pod", "node"]), max_size=4, unique=True).map(tuple)
 observations = st.lists(st.sampled_from("abcdef"), max_size=6, unique=True).map(tuple)

@@ -1,6 +1,6 @@
 """What corrections, feedback, outcomes, mergers and reversions make of memories."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import ActorKind
-from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Purpose, Source, State
+from perdure.entries import OCCURRENCES_KEPT, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
 from perdure.memory.updating.merging import merged_id
 from perdure.memory.updating.revising import (
@@ -24,18 +24,7 @@ from perdure.memory.updating.revising import (
     why_of,
 )
 from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
-
-NOW = datetime(2026, 5, 1, tzinfo=UTC)
-
-
-def memory(identifier: str = "mem_1", **fields: Any) -> Memory:
-    given: dict[str, Any] = {
-        "text": f"text of {identifier}",
-        "first_seen": NOW,
-        "last_seen": NOW,
-        "occurrences": ("o",),
-    }
-    return Memory(id=identifier, **(given | fields))
+from tests.support.memories import NOW, memory
 
 
 @pytest.mark.parametrize(("helpful", "after"), [(True, 0.6), (False, 0.3)])
