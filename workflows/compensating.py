@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 from perdure.agent.compensation_plan import CompensationPlan
+from perdure.agent.plan import ActionFailure
 from perdure.agent.steps.task_calls import CompensateCall, Compensating
 from perdure.errors import TaskFailed
 from perdure.names import COMPENSATED, Activity
@@ -34,13 +35,13 @@ async def compensate(running: RunningTask) -> None:
         await done(Activity.BEGIN_COMPENSATING, call, Compensating, summary, options.of_step(prepared.heartbeat))
     except TaskFailed as problem:
         while running.state.compensations:
-            running.state = plan.failed(running.state, COMPENSATE, problem.args[0], None)
+            running.state = plan.failed(running.state, COMPENSATE, ActionFailure(problem.args[0]))
     while True:
         try:
             await PlanRunner(running, plan, rolls=False).run()
         except TaskFailed as problem:
             # Nobody answered what became of it.
             running.update(COMPENSATE, path="", question=None, resume=None)
-            running.state = plan.failed(running.state, COMPENSATE, problem.args[0], None)
+            running.state = plan.failed(running.state, COMPENSATE, ActionFailure(problem.args[0]))
         else:
             return

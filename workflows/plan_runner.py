@@ -8,7 +8,7 @@ from typing import cast
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
-from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, beyond, has_room
+from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, beyond, has_room
 from perdure.agent.quick_steps import QuickSteps
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Asks, Calls, Ended, Resumed, StepCall, StepOutcome, Waits
@@ -145,16 +145,19 @@ class PlanRunner:
                 raise
             await self._lessons.met(action, error)
             self._running.update(action.branch, path="")
-            problem, attempt = problem_of(error), last_attempt(error)
-            state, acted, tokens = self._running.state, may_have_acted(error, was_called=was_called), tokens_of(error)
-            state = self._plan.failed(state, action.branch, problem, attempt, acted=acted, tokens=tokens)
-            self._running.state = state
+            failure = ActionFailure(
+                problem=problem_of(error),
+                attempt=last_attempt(error),
+                acted=may_have_acted(error, was_called=was_called),
+                tokens=tokens_of(error),
+            )
+            self._running.state = self._plan.failed(self._running.state, action.branch, failure)
             self._lessons.failed(action.path)
             return
         match outcome:
             case Ended(problem=problem) if problem and outcome.compensation:
                 self._running.update(action.branch, path="")
-                self._running.state = self._plan.failed(self._running.state, action.branch, problem, None)
+                self._running.state = self._plan.failed(self._running.state, action.branch, ActionFailure(problem))
             case Ended():
                 self._lessons.ended(action, outcome)
                 state = self._running.state.branch(action.branch, path="", resumed=None, delivered=None).telling(

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import Compensation, Ended, Result, StepCall
 from perdure.model import Instant
-from perdure.questions import FailedAttempt, TakenAnswer
+from perdure.questions import TakenAnswer
 from perdure.skills.steps import COMPENSATE, ToolStep
 from perdure.steering import TakenMessage
 from perdure.tasks import StepStatus
@@ -56,20 +56,11 @@ class CompensationPlan:
             return state.changed(compensated=(*state.compensated, undoing.path))
         return _left(state, undoing, outcome.problem or "it was not permitted")
 
-    def failed(
-        self,
-        state: TaskState,
-        branch: str,
-        problem: str,
-        attempt: FailedAttempt | None,
-        *,
-        acted: bool = True,
-        tokens: int = 0,
-    ) -> TaskState:
+    def failed(self, state: TaskState, branch: str, failure: ActionFailure) -> TaskState:
         """Return the state after an effect could not be undone."""
         *rest, undoing = state.compensations
         state = state.branch(branch, resumed=None).changed(compensations=tuple(rest))
-        return _left(state, undoing, problem)
+        return _left(state, undoing, failure.problem)
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
         """Never called: a task that ends takes no messages."""

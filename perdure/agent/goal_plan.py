@@ -10,7 +10,7 @@ from typing import Any
 from perdure.agent.goal_calls import REPEATS_TOLD, TurnCalls, inline_limit_of, place_of
 from perdure.agent.hearing import hear
 from perdure.agent.looping import repeated_with, repetitions
-from perdure.agent.plan import Act, Action, Finish, Move
+from perdure.agent.plan import Act, Action, ActionFailure, Finish, Move
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
@@ -32,7 +32,7 @@ from perdure.agent.turns import (
 from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, length_of, noted, shown, unnotable
 from perdure.model import LONGEST_QUESTION, Instant
 from perdure.names import Activity
-from perdure.questions import FailedAttempt, TakenAnswer
+from perdure.questions import TakenAnswer
 from perdure.skills.steps import RecallStep
 from perdure.skills.templates import RecallTemplate
 from perdure.steering import TakenMessage
@@ -116,24 +116,15 @@ class GoalPlan:
             return positioned(state, _compressed(conversation, taken_back(Compressed, parts["compressed"].inline)))
         return positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
 
-    def failed(
-        self,
-        state: TaskState,
-        branch: str,
-        problem: str,
-        attempt: FailedAttempt | None,
-        *,
-        acted: bool = True,
-        tokens: int = 0,
-    ) -> TaskState:
+    def failed(self, state: TaskState, branch: str, failure: ActionFailure) -> TaskState:
         """Return the state after a failure: a call's is reported to the model, a turn's fails the task."""
         if branch == MAIN:
-            return state.changed(failure=f"turn {conversation_in(state).begun + 1}: {problem}")
-        state, lessons = _using(state, tokens), state.branches[branch].lessons
-        returned, conversation = Returned(problem=problem, lessons=lessons), conversation_in(state)
+            return state.changed(failure=f"turn {conversation_in(state).begun + 1}: {failure.problem}")
+        state, lessons = _using(state, failure.tokens), state.branches[branch].lessons
+        returned, conversation = Returned(problem=failure.problem, lessons=lessons), conversation_in(state)
         last = conversation.last
-        if last is not None and acted and self._calls.acts(last.calls[place_of(branch)].tool):
-            told = f"{problem}; its effect may have happened: find out, and do not repeat it"
+        if last is not None and failure.acted and self._calls.acts(last.calls[place_of(branch)].tool):
+            told = f"{failure.problem}; its effect may have happened: find out, and do not repeat it"
             returned = returned.changed(problem=told)
             uncertain = (*conversation.uncertain, last.calls[place_of(branch)].digest)
             state = positioned(state, conversation.changed(uncertain=uncertain))

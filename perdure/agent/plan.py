@@ -8,7 +8,7 @@ their results for the next turn in the branches' positions.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
 
@@ -148,6 +148,18 @@ Move = Act | Ask | Finish | Listen
 """What a plan wants to have done."""
 
 
+class ActionFailure(NamedTuple):
+    """How an action failed for good."""
+
+    problem: str
+    attempt: FailedAttempt | None = None
+    """Its last attempt, if known."""
+    acted: bool = True
+    """Whether an attempt may have had an effect."""
+    tokens: int = 0
+    """How many a model used for it."""
+
+
 class Plan(Protocol):
     """What decides about a task. Every method is pure: a replay calls them again, with the same states."""
 
@@ -163,21 +175,8 @@ class Plan(Protocol):
         """Return the state after a branch's action has ended; the branch is free again."""
         ...
 
-    def failed(
-        self,
-        state: TaskState,
-        branch: str,
-        problem: str,
-        attempt: FailedAttempt | None,
-        *,
-        acted: bool = True,
-        tokens: int = 0,
-    ) -> TaskState:
-        """Return the state after a branch's action has failed for good; the branch is free again.
-
-        ``attempt`` was its last one, if known; ``acted`` says whether one of them may have had an effect, and
-        ``tokens`` how many a model used for it.
-        """
+    def failed(self, state: TaskState, branch: str, failure: ActionFailure) -> TaskState:
+        """Return the state after a branch's action has failed for good; the branch is free again."""
         ...
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
@@ -198,6 +197,6 @@ def waited(plan: Plan, state: TaskState, branch: str) -> TaskState:
     state = state.branch(branch, path="", until=None, event="", otherwise=None)
     if awaited.event and awaited.otherwise is None:
         problem = f"the event {awaited.event!r} did not come until {awaited.until:%Y-%m-%d %H:%M:%S %Z}"
-        return plan.failed(state, branch, problem, None)
+        return plan.failed(state, branch, ActionFailure(problem))
     parts = {} if awaited.otherwise is None else {"output": awaited.otherwise}
     return plan.ended(state, branch, Ended(result=Result(status=StepStatus.DONE, parts=parts)))

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from perdure.agent.compensation_plan import CompensationPlan
 from perdure.agent.given import Given, NotGiven
 from perdure.agent.given_steps import GivenSteps
-from perdure.agent.plan import Act, Action, Ask, Finish, Listen, Plan, beyond, waited
+from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, beyond, waited
 from perdure.agent.prepared import InnerSkill, PreparedTask, ToolShape
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
@@ -169,7 +169,7 @@ class _Rehearsal:
             outcome = action.known or action.waits or await self._steps.outcome(action)
         except PerdureError as error:
             told = f"{error}: {error.text}" if isinstance(error, ToolFailed) else str(error)
-            self._state = self._plan.failed(self._state, action.branch, told, None)
+            self._state = self._plan.failed(self._state, action.branch, ActionFailure(told))
             return
         match outcome:
             case Asks(question=question, resume=resume):
@@ -197,7 +197,7 @@ class _Rehearsal:
         self._refused += outcome.refused
         self._state = self._state.undoable(outcome.compensation)
         if outcome.problem and outcome.compensation:
-            self._state = self._plan.failed(self._state, action.branch, outcome.problem, None)
+            self._state = self._plan.failed(self._state, action.branch, ActionFailure(outcome.problem))
             return
         state = self._state.branch(action.branch, path="", resumed=None, delivered=None)
         self._state = self._plan.ended(state, action.branch, outcome)

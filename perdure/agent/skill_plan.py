@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perdure.agent.cursor import MAIN, Cursor, counts, inside, leaves
-from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.route import Here, Route
 from perdure.agent.skill_actions import SkillActions, on_failure_of
@@ -17,7 +17,6 @@ from perdure.lessons import shown_lessons
 from perdure.model import Instant
 from perdure.questions import (
     AfterFailure,
-    FailedAttempt,
     Question,
     QuestionKind,
     Subject,
@@ -95,24 +94,15 @@ class SkillPlan:
         entering = self._route.entered(cursors, branch, elements, outcome.inputs)
         return state.positioned(entering).changed(total=total)
 
-    def failed(
-        self,
-        state: TaskState,
-        branch: str,
-        problem: str,
-        attempt: FailedAttempt | None,
-        *,
-        acted: bool = True,
-        tokens: int = 0,
-    ) -> TaskState:
+    def failed(self, state: TaskState, branch: str, failure: ActionFailure) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
-        cursors, state = self._cursors(state), state.changed(tokens=state.tokens + tokens)
-        failed = self._here(cursors, branch)
+        cursors, state = self._cursors(state), state.changed(tokens=state.tokens + failure.tokens)
+        failed, problem = self._here(cursors, branch), failure.problem
         if self._route.is_given_up(cursors, branch):
             return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
         match on_failure_of(failed):
             case OnFailure.ASK:
-                return state.branch(branch, problem=problem, failed=attempt)
+                return state.branch(branch, problem=problem, failed=failure.attempt)
             case OnFailure.CONTINUE:
                 return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
             case _:

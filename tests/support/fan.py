@@ -7,13 +7,13 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
-    from perdure.agent.plan import Act, Action, Ask, Finish, Plan
+    from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Plan
     from perdure.agent.prepared import ToolShape
     from perdure.agent.state import TaskRun, TaskState
     from perdure.agent.step_context import acting_of
     from perdure.agent.steps.calls import Ended, StepCall, Value
     from perdure.model import Instant
-    from perdure.questions import AnswerSpec, AnswerType, FailedAttempt, Question, QuestionKind, TakenAnswer
+    from perdure.questions import AnswerSpec, AnswerType, Question, QuestionKind, TakenAnswer
     from perdure.skills.steps import ToolStep
     from perdure.steering import TakenMessage
     from perdure.tasks import TaskResult
@@ -65,18 +65,9 @@ class FanPlan:
         position = [*state.branches[branch].position, output]
         return state.branch(branch, position=position).counted(outcome.result.status)
 
-    def failed(
-        self,
-        state: TaskState,
-        branch: str,
-        problem: str,
-        attempt: FailedAttempt | None,
-        *,
-        acted: bool = True,
-        tokens: int = 0,
-    ) -> TaskState:
+    def failed(self, state: TaskState, branch: str, failure: ActionFailure) -> TaskState:
         """Return the state of a task that is given up."""
-        return state.changed(failure=f"{branch}: {problem}")
+        return state.changed(failure=f"{branch}: {failure.problem}")
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
         """Never called."""

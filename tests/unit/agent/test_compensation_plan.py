@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from perdure.agent.compensation_plan import CompensationPlan
-from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Compensation, Ended, Result, Resumed, StepCall, Value
@@ -90,7 +90,7 @@ def test_what_became_of_each_is_kept_and_answers_are_of_one_call_alone() -> None
     state = PLAN.ended(state.branch(COMPENSATE, resumed=RESUMED), COMPENSATE, SKIPPED)
     assert (state.uncompensated, state.branches[COMPENSATE].resumed) == (("seat[1].train: it was not permitted",), None)
     failed = FailedAttempt(began=NOW)
-    state = PLAN.failed(state.branch(COMPENSATE, resumed=RESUMED), COMPENSATE, "x" * 1_000, failed)
+    state = PLAN.failed(state.branch(COMPENSATE, resumed=RESUMED), COMPENSATE, ActionFailure("x" * 1_000, failed))
     assert state.branches[COMPENSATE].resumed is None
     assert state.uncompensated[1] == f"hotel: {'x' * 298}", "a reason is cut off"
     assert state.compensations == (BROKEN,)

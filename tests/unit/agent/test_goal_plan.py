@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
-from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
@@ -163,7 +163,9 @@ def test_what_the_model_corrects_is_a_value_of_its_own_place() -> None:
     for one in calls:
         assert isinstance(one.call, CorrectCall)
         assert (one.call.path, one.call.arguments, one.is_step) == (one.path, given, True)
-    state = plan.failed(started(state, *calls).branch(calls[0].branch, path=""), calls[0].branch, "PRD100 no", None)
+    state = plan.failed(
+        started(state, *calls).branch(calls[0].branch, path=""), calls[0].branch, ActionFailure("PRD100 no")
+    )
     conversation = conversation_of(state)
     assert conversation is not None
     gave = conversation.turns[-1].gave(0)
@@ -324,8 +326,8 @@ def test_an_effect_that_may_have_happened_is_told_so_and_the_same_call_is_not_ma
     state = reasoned(plan, state, wanted("send"), wanted("look"))
     send, look = actions(plan, state)
     state = started(state, send, look)
-    state = plan.failed(state.branch(send.branch, path=""), send.branch, "PRD110 too large", None, acted=True)
-    state = plan.failed(state.branch(look.branch, path=""), look.branch, "PRD112 raised", None)
+    state = plan.failed(state.branch(send.branch, path=""), send.branch, ActionFailure("PRD110 too large", acted=True))
+    state = plan.failed(state.branch(look.branch, path=""), look.branch, ActionFailure("PRD112 raised"))
     conversation = conversation_of(state)
     assert conversation is not None
     told = [conversation.turns[-1].gave(place) for place in range(2)]
@@ -382,7 +384,7 @@ def test_refused_arguments_of_an_effect_may_be_mended() -> None:
     state = reasoned(plan, state, wanted("send"))
     [send] = actions(plan, state)
     state = started(state, send).branch(send.branch, path="")
-    state = plan.failed(state, send.branch, "PRD104 to: is missing", None, acted=False)
+    state = plan.failed(state, send.branch, ActionFailure("PRD104 to: is missing", acted=False))
     assert [one.activity for one in actions(plan, reasoned(plan, state, wanted("send")))] == ["send"]
 
 
@@ -473,7 +475,7 @@ def test_tokens_of_called_skills_count_against_the_agents_and_through_a_rollover
     outcome = Ended(result=Result(status=StepStatus.DONE), tokens=400)
     state = plan.ended(state.branch(look.branch, path=""), look.branch, outcome)
     assert state.tokens == 510
-    state = plan.failed(state.branch(send.branch, path=""), send.branch, "PRD400 no", None, tokens=490)
+    state = plan.failed(state.branch(send.branch, path=""), send.branch, ActionFailure("PRD400 no", tokens=490))
     state = TaskState.model_validate_json(state.model_dump_json())
     assert state.tokens == 1_000
     move = plan.next(state, NOW)

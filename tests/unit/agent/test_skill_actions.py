@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish
 from perdure.agent.prepared import InnerSkill, PreparedTask
 from perdure.agent.skill_actions import is_literal
 from perdure.agent.skill_plan import MAIN, SkillPlan
@@ -120,7 +120,7 @@ def test_a_skill_that_gives_nothing_back_is_left_at_once() -> None:
 @pytest.mark.parametrize(("on_failure", "goes_on"), [("fail", False), ("continue", True)])
 def test_what_a_skill_does_not_give_back_is_a_failure_inside_it(on_failure: str, goes_on: bool) -> None:
     plan, state, leaving = entered(f"{INNER}output: '${{inputs.n}}'", f", on_failure: {on_failure}")
-    failed = plan.failed(state, leaving.branch, "PRD103 output: no", None)
+    failed = plan.failed(state, leaving.branch, ActionFailure("PRD103 output: no"))
     while isinstance(move := plan.next(failed, NOW), Act):
         for action in move.actions:
             assert action.known is not None, "nothing new begins"
@@ -141,7 +141,7 @@ def test_of_a_skill_that_fails_what_was_under_way_counts_and_what_had_not_begun_
     state = plan.ended(state, block.branch, block.known)
     under_way = {action.path: action.branch for action in actions_of(plan, state)}
     assert list(under_way) == ["a.one", "a.two", "a.let v", "a.five"]
-    state = plan.failed(state, under_way["a.one"], "torn", None)
+    state = plan.failed(state, under_way["a.one"], ActionFailure("torn"))
     state = plan.ended(state, under_way["a.two"], DONE)
     state = plan.ended(state, under_way["a.let v"], DONE)
     [dropped] = actions_of(plan, state)
@@ -176,14 +176,14 @@ def test_a_value_that_is_nested_too_deep_to_be_carried_is_left_to_an_activity(le
 
 def test_the_question_of_a_step_that_calls_no_tool_is_about_no_call() -> None:
     plan, state = begun("[{id: a, prompt: x, on_failure: ask}]")
-    asked = plan.next(plan.failed(state, MAIN, "no model", None), NOW)
+    asked = plan.next(plan.failed(state, MAIN, ActionFailure("no model")), NOW)
     assert isinstance(asked, Ask)
     assert (asked.question.text, asked.question.about) == ("a failed: no model", None)
 
 
 def test_what_is_tried_again_was_tried_before_until_it_has_ended() -> None:
     plan, state = begun("[{id: a, activity: A, queue: q, on_failure: ask}, {id: b, activity: B, queue: q}]")
-    state = plan.failed(state, MAIN, "because", None)
+    state = plan.failed(state, MAIN, ActionFailure("because"))
     retry = TakenAnswer(question_id="a", value=AfterFailure.RETRY, at=NOW)
     state = plan.answered(state, MAIN, retry)
     [again] = actions_of(plan, state)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.agent.plan import Act, Ask, Finish, waited
+from perdure.agent.plan import Act, ActionFailure, Ask, Finish, waited
 from perdure.agent.prepared import PreparedTask, ToolShape
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
@@ -156,7 +156,7 @@ def test_a_skill_is_walked_as_it_is_written(
             continue
         seen.append(action.path)
         if failures and failures.pop():
-            state = plan.failed(state, branch, "because", FAILED)
+            state = plan.failed(state, branch, ActionFailure("because", FAILED))
         else:
             state = plan.ended(state, branch, Ended(result=Result(status=StepStatus.DONE)))
     assert seen == reference.seen
@@ -176,7 +176,7 @@ def test_steps_side_by_side_are_on_their_way_together_and_each_asks_for_itself()
         state = state.branch(action.branch, path=action.path)
     assert plan.next(state, NOW) == Act(), "no more than two"
     first, second = (action.branch for action in move.actions)
-    state = plan.failed(state.branch(first, path=""), first, "because", FAILED)
+    state = plan.failed(state.branch(first, path=""), first, ActionFailure("because", FAILED))
     asked = plan.next(state, NOW)
     assert isinstance(asked, Ask)
     assert (asked.branch, asked.question.id) == (first, "n[0].a")
@@ -220,7 +220,7 @@ def test_steps_side_by_side_without_a_condition_need_no_activity_to_be_listed() 
 
 def test_the_answers_of_a_failure_are_those_of_its_question() -> None:
     plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "tool": "echo", "on_failure": "ask"}]}))
-    move = plan.next(plan.failed(state, MAIN, "because", FAILED), NOW)
+    move = plan.next(plan.failed(state, MAIN, ActionFailure("because", FAILED)), NOW)
     assert isinstance(move, Ask)
     assert move.question.choices == ("retry", "skip", "stop")
     assert typed("skip", move.question.answer) == AfterFailure.SKIP
@@ -260,7 +260,7 @@ def test_unknown_values_of_another_build_fall_on_the_safe_side() -> None:
     assert state.prepared.skill is not None
     strange = state.prepared.skill.changed(steps=(step, step.changed(id="b")))
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(skill=strange))
-    move = plan.next(plan.failed(state, MAIN, "because", FAILED), NOW)
+    move = plan.next(plan.failed(state, MAIN, ActionFailure("because", FAILED)), NOW)
     assert move == Finish(problem="step b: because"), "an unknown on_failure fails the task"
 
 
@@ -330,7 +330,7 @@ def test_the_question_of_a_failure_says_what_is_known_of_its_last_attempt(
 ) -> None:
     step = {"id": "one", "tool": "echo", "args": {"x": "${inputs.b}"}, "on_failure": "ask"}
     plan, state = plan_of(skill_of({"name": "s", "inputs": {"b": "string"}, "steps": [step]}))
-    state = plan.failed(state, MAIN, "because", failed)
+    state = plan.failed(state, MAIN, ActionFailure("because", failed))
     asked = plan.next(TaskState.model_validate_json(state.model_dump_json()), LATER)
     assert isinstance(asked, Ask)
     about = asked.question.about
@@ -375,7 +375,7 @@ def test_what_a_person_skips_is_read_as_skipped_with_its_problem() -> None:
     plan, state = plan_of(skill)
     reads = {"": (), "a": (), "b": (("steps", "a", "problem"), ("steps", "a", "status"))}
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(reads=reads))
-    state = plan.failed(state, MAIN, "it broke", None)
+    state = plan.failed(state, MAIN, ActionFailure("it broke"))
     state = plan.answered(state, MAIN, TakenAnswer(question_id="a", value=AfterFailure.SKIP, at=NOW))
     assert state.ended == {StepStatus.SKIPPED: 1}
     move = plan.next(state, NOW)
@@ -423,7 +423,7 @@ def test_a_prompt_is_answered_by_a_model_and_its_tokens_are_counted() -> None:
     assert (action.activity, action.requests, action.is_step) == (Activity.PROMPT_STEP, ASKED, True)
     assert isinstance(action.call, PromptCall)
     state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE), tokens=40))
-    state = plan.failed(state, MAIN, "PRD111 no", None)
+    state = plan.failed(state, MAIN, ActionFailure("PRD111 no"))
     assert (state.tokens, state.ended) == (40, {StepStatus.DONE: 1, StepStatus.FAILED: 1})
     assert isinstance(plan.next(state, NOW), Finish)
 
@@ -453,7 +453,7 @@ def test_names_need_an_activity_only_where_there_is_something_to_work_out(let: d
         assert {name: value.inline for name, value in action.known.result.parts.items()} == let
     state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE)))
     assert (state.done, state.ended) == (0, {}), "it counts as no step"
-    failed = plan.next(plan.failed(plan_of(state.prepared.skill)[1], MAIN, "PRD103 no", None), NOW)
+    failed = plan.next(plan.failed(plan_of(state.prepared.skill)[1], MAIN, ActionFailure("PRD103 no")), NOW)
     assert failed == Finish(problem="step let a: PRD103 no")
 
 
