@@ -51,17 +51,24 @@ class _Json(PydanticJSONPlainPayloadConverter):
             raise failure_of(refusal) from None
 
 
+_JSON = _Json()
+_CONVERTERS = tuple(
+    _JSON if isinstance(one, JSONPlainPayloadConverter) else one
+    for one in DefaultPayloadConverter.default_encoding_payload_converters
+)
+# The SDK (1.35) makes a converter for each activation of a workflow: without these, each would have to build anew what
+# it knows of every type that it has read.
+
+
 class PerdureConverter(CompositePayloadConverter):
     """Reads and writes every value as JSON, by pydantic."""
 
     def __init__(self) -> None:
-        json = _Json()
-        super().__init__(
-            *(
-                json if isinstance(one, JSONPlainPayloadConverter) else one
-                for one in DefaultPayloadConverter.default_encoding_payload_converters
-            )
-        )
+        super().__init__(*_CONVERTERS)
+
+    def with_context(self, context: SerializationContext) -> Self:
+        """Return this converter: it does the same in every workflow and activity."""
+        return self
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
         """Decode values. Parameters typed as our models must be ``json/plain``; the Temporal UI offers other encodings.

@@ -45,6 +45,8 @@ def _windows(groups: list[tuple[int, int]], largest: int) -> Iterator[tuple[int,
 _DIGITS = re.compile(r"(?<![^\W_])\d(?:[ .\-/]{0,2}\d)*(?![^\W_])")
 """Digits with single or double separators between them."""
 
+_SHORTEST_CARD, _LONGEST_CARD = 13, 19
+
 _BRANDS = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|6(?:011|4[4-9]\d|5\d\d)\d{12}"
     r"|3(?:0[0-5]|[68]\d)\d{11}|35\d{14}|62\d{14,17}|(?:5[0678]|6[0137])\d{14}"
@@ -55,9 +57,11 @@ _BRANDS = re.compile(
 def cards(folded: FoldedText) -> Iterator[Finding]:
     """Yield payment cards: digits in a brand's range and length whose check digit holds, grouped or not."""
     for run in _DIGITS.finditer(folded.text):
+        if sum(map(str.isdigit, run.group())) < _SHORTEST_CARD:
+            continue
         for start, end in _windows(_groups(folded.text, *run.span()), largest=6):
             digits = re.sub(r"\D", "", folded.text[start:end])
-            if 13 <= len(digits) <= 19 and _BRANDS.fullmatch(digits) and luhn.is_valid(digits):
+            if _SHORTEST_CARD <= len(digits) <= _LONGEST_CARD and _BRANDS.fullmatch(digits) and luhn.is_valid(digits):
                 yield folded.found(start, end, Kind.CARD)
 
 
@@ -72,7 +76,7 @@ def labelled_cards(folded: FoldedText) -> Iterator[Finding]:
         start, end = run.span()
         digits = sum(map(str.isdigit, run.group()))
         labelled = _CARD_LABELLED.search(folded.text, max(0, start - _BEFORE), start)
-        if 13 <= digits <= 19 and labelled and not is_reference(folded.text, start):
+        if _SHORTEST_CARD <= digits <= _LONGEST_CARD and labelled and not is_reference(folded.text, start):
             yield folded.found(start, end, Kind.CARD)
 
 
