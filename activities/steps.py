@@ -16,11 +16,13 @@ from activities.episodes import SessionWriter
 from activities.notifying import Notifier
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import QUICK_SECONDS, Asks, Ended, ExpandCall, RecallCall, RememberCall, Result, StepCall
+from perdure.agent.steps.evaluator import SKIPPED
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.changes import Actor, ActorKind
 from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
 from perdure.explanations import RecallSummary
+from perdure.frames import frames_of
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
@@ -120,7 +122,7 @@ class StepActivities:
             await self._session.failed(call, attempt, f"{problem}: {problem.text}")
             raise ApplicationError(
                 str(problem),
-                *details(problem.text[:500], problem.kind),
+                *details(problem.text[:500], problem.kind, frames_of(problem.raised)),
                 type=type(problem).__name__,
                 non_retryable=beats().failures >= attempts,
                 next_retry_delay=pause(),
@@ -186,7 +188,7 @@ class RecallStepActivities:
         """
         terms = await self._runner.terms(call)
         if terms is None:
-            return Ended(result=Result(status=StepStatus.SKIPPED))
+            return SKIPPED
         info = activity.info()
         query = Query.of(
             terms,

@@ -154,15 +154,17 @@ class ToolFailed(PerdureError):
         tool: The tool's name.
         kind: The exception's class.
         text: Its message. It may contain content, so it is kept out of this error's message, which is logged.
+        raised: The exception.
     """
 
     code = "PRD112"
     retryable = True
     kind: str = ""
     text: str = ""
+    raised: BaseException | None = None
 
-    def __init__(self, tool: str, kind: str, text: str = "") -> None:
-        self.kind, self.text = kind, text
+    def __init__(self, tool: str, kind: str, text: str = "", raised: BaseException | None = None) -> None:
+        self.kind, self.text, self.raised = kind, text, raised
         super().__init__(f"tool {tool!r} raised {kind}")
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.errors import InvalidAnswer
+from perdure.frames import Frame
 from perdure.model import LONGEST_PATH, Instant, OpenEnum, Passed, Request, ShallowJson
 
 LONGEST_ANSWER = 4_000
@@ -112,6 +113,8 @@ class FailedAttempt(Passed):
     """Whether it, or an attempt before it, may have done what must not happen twice; what does not say so may have."""
     tokens: Annotated[int, Field(ge=0)] = 0
     """Tokens that a model read and wrote for it in vain."""
+    frames: tuple[Frame, ...] = ()
+    """Where the exception was raised; the tool's own lines first."""
 
 
 class Subject(Passed):

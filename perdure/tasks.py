@@ -18,6 +18,7 @@ from perdure.documents import refuse_unknown, validated
 from perdure.durations import Wait
 from perdure.errors import InvalidTask
 from perdure.explanations import RecallSummary
+from perdure.frames import Frame
 from perdure.identity import UserId, workflow_id
 from perdure.items import EARLIEST
 from perdure.jobs import Receipt
@@ -183,6 +184,19 @@ class StepStatus(OpenEnum):
     FAILED = "failed"  # and the skill or a person let the task continue
 
 
+class StepReport(Passed):
+    """A step that did not do what it was to do, and why."""
+
+    step: str
+    """Its path."""
+    status: StepStatus
+    """Skipped or failed."""
+    problem: str = ""
+    """Why."""
+    frames: tuple[Frame, ...] = ()
+    """Where its tool raised the exception that it failed with; the tool's own lines first."""
+
+
 class Progress(Passed):
     """Where a task is, small enough to be asked for often: the answer of the ``progress`` query."""
 
@@ -200,6 +214,8 @@ class Progress(Passed):
     """Steps known so far; a ``for_each`` adds its own when its list is known."""
     skipped: int = 0
     failed: int = 0
+    incomplete: tuple[StepReport, ...] = ()
+    """The steps that failed or were skipped, each with the reason; the last 10 of each."""
     recalled: int = 0
     """Items that recalls returned."""
     remembered: int = 0
@@ -261,6 +277,8 @@ class TaskResult(Passed):
     done: int = 0
     skipped: int = 0
     failed: int = 0
+    incomplete: tuple[StepReport, ...] = ()
+    """The steps that failed or were skipped, each with the reason; the last 10 of each."""
     problem: str = ""
     """Why it failed, with the step that did."""
     recalls: tuple[RecallSummary, ...] = ()

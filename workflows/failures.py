@@ -25,6 +25,7 @@ from perdure.errors import (
     ToolFailed,
     VersionConflict,
 )
+from perdure.frames import own
 from perdure.model import Model
 from perdure.names import Activity
 from perdure.questions import FailedAttempt
@@ -147,11 +148,13 @@ def delay_of(error: FailureError) -> timedelta:
 
 
 def problem_of(error: FailureError) -> str:
-    """Return what a person should read of a failed activity."""
-    cause = cause_of(error)
+    """Return what a person should read of a failed activity; of a tool's own exception, with the line that did."""
+    cause, attempt = cause_of(error), last_attempt(error)
     if isinstance(cause, ApplicationError):
         text = next((detail for detail in cause.details[:1] if isinstance(detail, str)), "")
-        return f"{cause.message}: {text}"[:_LONGEST] if text else cause.message[:_LONGEST]
+        where = own(attempt.frames)[:1] if attempt is not None else ()
+        at = "".join(f" ({frame.told})" for frame in where)
+        return (f"{cause.message}: {text}"[:_LONGEST] if text else cause.message[:_LONGEST]) + at
     return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_LONGEST]
 
 

@@ -23,7 +23,7 @@ from perdure.agent.steps.calls import (
     Waits,
 )
 from perdure.agent.steps.entering import entering, leaving
-from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, remembering, runs
+from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, remembering, runs
 from perdure.agent.steps.expecting import expecting, taken
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.foreign_ends import concluded
@@ -123,7 +123,7 @@ class GivenSteps:
     async def _tool(self, call: StepCall) -> Ended | Asks:
         step, so_far = call.step, so_far_of(call)
         if is_declined(so_far):
-            return SKIPPED
+            return DECLINED
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if so_far.acted is not None:
             return await self.evaluator.concluded(call, names, so_far.acted.inline, so_far)
@@ -167,7 +167,7 @@ class GivenSteps:
         """Return what a call of an activity or a workflow of others gives back, as the case says."""
         step, so_far = call.step, so_far_of(call)
         if is_declined(so_far):
-            return SKIPPED
+            return DECLINED
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if not runs(step.when, names, call.path):
             return SKIPPED

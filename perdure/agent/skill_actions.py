@@ -111,7 +111,8 @@ class SkillActions:
                 call = RememberCall.model_validate(of)
                 how = {"activity": Activity.REMEMBER_STEP, "call": call, "critical": critical}
             case _:
-                how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
+                mode = f"the task's memory is {task.memory.value}"
+                how = {"known": Ended(result=Result(status=StepStatus.SKIPPED), reason=mode)}
         heeds = on_failure_of(at) is not OnFailure.CONTINUE
         return Action(branch=branch, path=at.path, heeds_lessons=heeds, **how)
 

@@ -17,6 +17,7 @@ from perdure.lessons import shown_lessons
 from perdure.model import Instant
 from perdure.questions import (
     AfterFailure,
+    FailedAttempt,
     Question,
     QuestionKind,
     Subject,
@@ -89,7 +90,8 @@ class SkillPlan:
         elements = (0,) if outcome.inputs is not None else outcome.elements
         cursors = self._cursors(state)
         if elements is None or self._route.is_given_up(cursors, branch):
-            return self._after(state, branch, outcome.result).changed(tokens=state.tokens + outcome.tokens)
+            state = state.changed(tokens=state.tokens + outcome.tokens)
+            return self._after(state, branch, outcome.result, outcome.reason)
         total = state.total + inside(self._here(cursors, branch).step, len(elements), self._prepared.inner)
         entering = self._route.entered(cursors, branch, elements, outcome.inputs)
         return state.positioned(entering).changed(total=total)
@@ -99,13 +101,14 @@ class SkillPlan:
         cursors, state = self._cursors(state), state.changed(tokens=state.tokens + failure.tokens)
         failed, problem = self._here(cursors, branch), failure.problem
         if self._route.is_given_up(cursors, branch):
-            return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
+            return self._after(state, branch, _with_problem(StepStatus.FAILED, problem), problem, failure.attempt)
         match on_failure_of(failed):
             case OnFailure.ASK:
                 return state.branch(branch, problem=problem, failed=failure.attempt)
             case OnFailure.CONTINUE:
-                return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
+                return self._after(state, branch, _with_problem(StepStatus.FAILED, problem), problem, failure.attempt)
             case _:
+                state = state.reported(failed.path, StepStatus.FAILED, problem, failure.attempt)
                 # For whoever decides what to do about the task.
                 told = shown_lessons(state.branches[branch].lessons)
                 problem = "\n".join(filter(None, [f"step {failed.path}: {problem}", told]))
@@ -120,15 +123,16 @@ class SkillPlan:
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Return the state after a person decided about a failure; anything but retry and skip stops the task."""
-        problem = state.branches[branch].problem
+        problem, attempt = state.branches[branch].problem, state.branches[branch].failed
         state = state.branch(branch, problem="", failed=None)
         match answer.value:
             case AfterFailure.RETRY:
                 return state.branch(branch, again=True)
             case AfterFailure.SKIP:
-                return self._after(state, branch, _with_problem(StepStatus.SKIPPED, problem))
+                return self._after(state, branch, _with_problem(StepStatus.SKIPPED, problem), problem, attempt)
             case _:
                 path = self._here(self._cursors(state), branch).path
+                state = state.reported(path, StepStatus.FAILED, problem, attempt)
                 return state.changed(failure=f"step {path}: {problem}")
 
     def _cursors(self, state: TaskState) -> dict[str, Cursor]:
@@ -141,9 +145,13 @@ class SkillPlan:
             raise ValueError(f"every step of {branch} has ended")
         return at
 
-    def _after(self, state: TaskState, branch: str, result: Result) -> TaskState:
+    def _after(
+        self, state: TaskState, branch: str, result: Result, why: str = "", attempt: FailedAttempt | None = None
+    ) -> TaskState:
         cursors, status = self._cursors(state), result.status
         at = self._here(cursors, branch)
+        if why:
+            state = state.reported(at.path, status, why, attempt)
         state = state.branch(branch, resumed=None, again=False, problem="", failed=None, lessons=())
         if not self._route.is_given_up(cursors, branch):
             state = state.positioned(self._route.ended(cursors, branch, result))

@@ -22,13 +22,17 @@ from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
 from perdure.skills.header import is_empty, is_none
 from perdure.steering import Steered
-from perdure.tasks import AgentTask, Phase, Progress, StepStatus, TaskEnvelope, TaskResult
+from perdure.tasks import AgentTask, Phase, Progress, StepReport, StepStatus, TaskEnvelope, TaskResult
 
 RECALLS_KEPT = 50
 JOBS_KEPT = 50
 RECEIPTS_KEPT = 10
 REFUSED_KEPT = 10
 WARNINGS_KEPT = 10
+REPORTS_KEPT = 10
+"""Of failed steps, and of skipped ones; a choice."""
+PROBLEM_LIMIT = 500
+"""Characters of why a step failed, in its report; a choice."""
 ANSWERED_KEPT = 500
 """An answer is taken only for an open question; the answered ones only explain why another is refused."""
 
@@ -112,6 +116,8 @@ class TaskState(Passed):
     """Why the plan gives the task up."""
     ended: dict[StepStatus, int] = Field(default_factory=dict[StepStatus, int])
     """How many steps ended in which way."""
+    incomplete: tuple[StepReport, ...] = Field(default=(), exclude_if=is_empty)
+    """The last steps that failed or were skipped."""
     total: int = 0
     """Steps known so far."""
     tokens: int = 0
@@ -228,6 +234,16 @@ class TaskState(Passed):
         """Return the state with one more step that ended."""
         return self.changed(ended={**self.ended, status: self.ended.get(status, 0) + 1})
 
+    def reported(
+        self, path: str, status: StepStatus, problem: str, attempt: FailedAttempt | None = None
+    ) -> "TaskState":
+        """Return the state with the report of a step that failed or was skipped, and of the last such ones before."""
+        same = [one for one in self.incomplete if one.status is status][1 - REPORTS_KEPT :]
+        others = [one for one in self.incomplete if one.status is not status]
+        frames = attempt.frames if attempt is not None else ()
+        report = StepReport(step=path, status=status, problem=problem[:PROBLEM_LIMIT], frames=frames)
+        return self.changed(incomplete=(*others, *same, report))
+
 
 class TaskRun(TaskEnvelope):
     """The input of one run of the workflow: a task, and what is known of it when its history was rolled over."""
@@ -283,6 +299,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         total=state.total,
         skipped=state.ended.get(StepStatus.SKIPPED, 0),
         failed=state.ended.get(StepStatus.FAILED, 0),
+        incomplete=state.incomplete,
         recalled=state.recalled,
         remembered=state.learned.remembered,
         tokens=state.tokens,
@@ -307,6 +324,7 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
         done=state.ended.get(StepStatus.DONE, 0),
         skipped=state.ended.get(StepStatus.SKIPPED, 0),
         failed=state.ended.get(StepStatus.FAILED, 0),
+        incomplete=state.incomplete,
         recalls=state.recalls,
         recalled=state.recalled,
         jobs=state.learned.jobs,

@@ -145,12 +145,19 @@ class McpServers:
 
 @asynccontextmanager
 async def open_servers(
-    servers: Sequence[McpServer], secrets: SecretKeeper, *, logs: bool = True
+    servers: Sequence[McpServer], secrets: SecretKeeper, *, logs: bool = True, within: float = ANSWER_WITHIN
 ) -> AsyncGenerator[McpServers]:
-    """Ask servers for their tools, and end what was started for them in the end; see ``McpServers``."""
+    """Ask servers for their tools, and end what was started for them in the end; see ``McpServers``.
+
+    Args:
+        servers: The servers.
+        secrets: Has what they are started with.
+        logs: Whether to log what cannot be used.
+        within: Seconds after which a server that has not answered counts as away.
+    """
     opened = McpServers(servers, secrets, logs=logs)
     try:
-        await opened.look()
+        await opened.look(within)
         yield opened
     finally:
         await opened.close()

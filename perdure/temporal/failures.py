@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Ca
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.errors import PerdureError, StillRunning, StoreRefused
+from perdure.frames import Frame
 from perdure.models.errors import ModelKeyRefused
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
@@ -43,7 +44,7 @@ def pause(*, refused: bool = False) -> timedelta:
     return timedelta(seconds=min(longest, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
-def details(text: str = "", cause: str = "") -> tuple[str, str]:
+def details(text: str = "", cause: str = "", frames: tuple[Frame, ...] = ()) -> tuple[str, str]:
     """Return the details of a failure: what a person may read besides its message, and what is known of the attempt."""
     said, began = beats(), activity.info().started_time
     attempt = FailedAttempt(
@@ -53,6 +54,7 @@ def details(text: str = "", cause: str = "") -> tuple[str, str]:
         deadline=said.deadline,
         acted=said.acted,
         tokens=said.tokens,
+        frames=frames,
     )
     return text, attempt.model_dump_json()
 

@@ -198,7 +198,8 @@ async def test_what_lost_its_vector_with_the_end_of_weaviates_log_is_written_ane
         # A worker that starts later has not seen Weaviate's restart, and has recent writes checked all the same.
         worker = await start_mortal(here.settings, servers, here.settings.home / "worker.log")
         try:
-            await until(lost, lambda left: not left)
+            # It has to start first, which takes 10 s of these where six other processes compute.
+            await until(lost, lambda left: not left, seconds=60)
             assert await not_found(here, [batch], jobs) == []
         finally:
             await worker.stop(15)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 from pydantic import JsonValue
@@ -53,6 +53,11 @@ Detached = Annotated[bool, typer.Option("--detach", help="Start it and return.")
 Traced = Annotated[bool, typer.Option("--trace", help="Print the span tree when it has ended.")]
 
 
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Of an exception of a tool's, show the lines of libraries too.")
+]
+
+
 async def run(
     file: Annotated[
         Path, typer.Argument(help="The task: task_id, user_id; skill and inputs, or agent and goal; in YAML.")
@@ -67,6 +72,7 @@ async def run(
         bool, typer.Option("--yes", help="Do not ask to confirm what differs; for use with --from.")
     ] = False,
     traced: Traced = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a task and follow it live. Ctrl-C detaches; the task goes on.
@@ -81,7 +87,8 @@ async def run(
         raise InvalidTask("--yes", "confirms nothing here", fix="it is for use with --from")
     asked = {"step": step, "confirmed": ANY if yes else ""}
     begin = validated(BeginRequest, asked, "", InvalidTask) if step else None
-    await _run(read_task(file), begin, again=again, detach=detach, traced=traced, as_json=as_json)
+    how = _Shown(detach=detach, traced=traced, verbose=verbose, as_json=as_json)
+    await _run(read_task(file), begin, how, again=again)
 
 
 async def fork(
@@ -93,6 +100,7 @@ async def fork(
     step: Annotated[str, typer.Option("--from", help="The step of its skill at which the new task begins.")],
     detach: Detached = False,
     traced: Traced = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a new task from a step of one that has ended, with copies of the results of the steps before it.
@@ -103,12 +111,19 @@ async def fork(
     task = read_task(file)
     forked = validated(AgentTask, task.model_dump() | {"task_id": task_id}, "", InvalidTask)
     begin = validated(BeginRequest, {"step": step, "of": task.task_id}, "", InvalidTask)
-    await _run(forked, begin, detach=detach, traced=traced, as_json=as_json)
+    await _run(forked, begin, _Shown(detach=detach, traced=traced, verbose=verbose, as_json=as_json))
 
 
-async def _run(
-    task: AgentTask, begin: BeginRequest | None, *, again: bool = False, detach: bool, traced: bool, as_json: bool
-) -> None:
+class _Shown(NamedTuple):
+    """What a person wants to see of a task that they run."""
+
+    detach: bool
+    traced: bool
+    verbose: bool
+    as_json: bool
+
+
+async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, again: bool = False) -> None:
     settings = Settings()
     addresses = await asyncio.to_thread(started, settings)
     telemetry = Telemetry.start(settings, service="perdure-cli")
@@ -119,8 +134,8 @@ async def _run(
             workflow_id, new, ended_at = await _started(installation, task, begin, again=again)
             ended = f", which completed at {ended_at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if ended_at else ""
             say(f"{'started' if new else 'attached to'} {workflow_id}{ended}")
-            if detach:
-                if as_json:
+            if how.detach:
+                if how.as_json:
                     show_json({"workflow_id": workflow_id, "new": new})
                 return
             try:
@@ -137,11 +152,11 @@ async def _run(
                 result = await installation.ended(workflow_id, by=person())
     finally:
         telemetry.stop()
-    if as_json and result is not None:
+    if how.as_json and result is not None:
         show_json(result)
     elif result is not None:
-        report(result)
-    if traced:
+        report(result, verbose=how.verbose)
+    if how.traced:
         # Wider than a narrow terminal: a line that wraps tells more than one that was cut.
         err.print(render_tree(spans_of(settings.home / "traces", trace)), width=max(err.width, 200), crop=False)
     if status is not Exit.DONE:
@@ -175,18 +190,14 @@ async def _say_if_unserved(installation: Gateway) -> None:
         say(f"the task waits for a worker: {absent}")
 
 
-def report(result: TaskResult) -> None:
+def report(result: TaskResult, *, verbose: bool = False) -> None:
     """Print how a task ended, for a person."""
     out.print(
         f"{result.status}: {counted(result.done, 'step')} done, {result.skipped} skipped, {result.failed} failed, "
         f"{counted(result.recalled, 'item')} recalled"
     )
-    if result.compensated:
-        out.print(f"undone: {', '.join(result.compensated)}", markup=False)
-    for problem in result.uncompensated:
-        out.print(f"not undone: {problem}", markup=False)
-    for step in result.unknown:
-        out.print(f"nobody knows whether its effect happened: {step}", markup=False)
+    for told in display.not_as_meant(result, verbose=verbose):
+        out.print(told, markup=False)
     for warning in result.warnings:
         out.print(f"warned: {warning}", markup=False)
     for refused in result.refused:
@@ -199,8 +210,8 @@ def report(result: TaskResult) -> None:
         out.print_json(data=result.output)
 
 
-async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
-    """Show how far a task is, and what it waits for.
+async def status(task: TaskArgument, *, verbose: Verbose = False, as_json: AsJson = False) -> None:
+    """Show how far a task is, which steps failed or were skipped, and what it waits for.
 
     Example: perdure status task.yaml --json
     """
@@ -215,7 +226,7 @@ async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
     if as_json:
         show_json(progress)
         return
-    display.show(progress)
+    display.show(progress, verbose=verbose)
     if running:
         if progress.paused:
             out.print(display.how_to_resume(workflow_id), markup=False)

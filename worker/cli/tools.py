@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from perdure.mcp.connection import CONNECTED_WITHIN
 from perdure.mcp.servers import McpServers, open_servers
 from perdure.mcp.tools import McpTool
 from perdure.settings import Settings
@@ -59,8 +60,10 @@ async def show(name: ToolName, *, as_json: AsJson = False) -> None:
 @asynccontextmanager
 async def _opened() -> AsyncGenerator[tuple[Toolbox, McpServers]]:
     settings = Settings()
-    async with open_servers(servers_of(settings), secrets_of(settings), logs=False) as servers:
-        yield toolbox_of(settings).extended(servers.tools, servers.find), servers
+    # Nothing else waits for them here, as a worker's start does.
+    servers, secrets = servers_of(settings), secrets_of(settings)
+    async with open_servers(servers, secrets, logs=False, within=CONNECTED_WITHIN) as opened:
+        yield toolbox_of(settings).extended(opened.tools, opened.find), opened
 
 
 def _told(one: Tool[..., Any]) -> dict[str, Any]:

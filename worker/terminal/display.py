@@ -12,7 +12,7 @@ from perdure.durations import Wait
 from perdure.errors import PerdureError
 from perdure.policies.decision import SHORT
 from perdure.questions import Question
-from perdure.tasks import Progress, TaskResult
+from perdure.tasks import Progress, StepStatus, TaskResult
 from worker.gateway import Gateway
 from worker.terminal.output import counted, err, out, program
 
@@ -103,8 +103,27 @@ def versions(found: Mapping[str, str]) -> Iterator[str]:
         yield f"pinned to {', '.join(f'{name} {version[:SHORT]}' for name, version in found.items())}"
 
 
-def show(progress: Progress) -> None:
-    """Print where a task is, for a person."""
+def not_as_meant(told: Progress | TaskResult, *, verbose: bool = False) -> Iterator[str]:
+    """Word which steps failed or were skipped, and why; which were undone; of which nobody knows whether they acted.
+
+    Args:
+        told: How far a task is, or how it ended.
+        verbose: Whether to name the lines of libraries too.
+    """
+    for one in told.incomplete:
+        yield f"{one.status.value}: {one.step}: {one.problem}"
+        yield from (f"  at {frame.told}" for frame in one.frames if verbose or not frame.library)
+    for status, number in ((StepStatus.FAILED, told.failed), (StepStatus.SKIPPED, told.skipped)):
+        if (more := number - sum(one.status is status for one in told.incomplete)) > 0:
+            yield f"{status.value}: {more} more"
+    if told.compensated:
+        yield f"undone: {', '.join(told.compensated)}"
+    yield from (f"not undone: {problem}" for problem in told.uncompensated)
+    yield from (f"nobody knows whether its effect happened: {step}" for step in told.unknown)
+
+
+def show(progress: Progress, *, verbose: bool = False) -> None:
+    """Print where a task is, for a person; with the lines of libraries in what failed, if that is wanted."""
     place = f" at {progress.step}" if progress.step else ""
     what = progress.skill or ("a chat" if progress.chat else "a goal")
     out.print(f"{progress.task_id}: {what}, {progress.phase.value}{place}", markup=False)
@@ -128,11 +147,7 @@ def show(progress: Progress) -> None:
         out.print(told, markup=False)
     if progress.kept:
         out.print(f"events that no step has waited for yet: {progress.kept}")
-    if progress.compensated:
-        out.print(f"undone: {', '.join(progress.compensated)}", markup=False)
-    for problem in progress.uncompensated:
-        out.print(f"not undone: {problem}", markup=False)
-    for step in progress.unknown:
-        out.print(f"nobody knows whether its effect happened: {step}", markup=False)
+    for told in not_as_meant(progress, verbose=verbose):
+        out.print(told, markup=False)
     if progress.problem:
         out.print(progress.problem, markup=False)

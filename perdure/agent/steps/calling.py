@@ -54,7 +54,7 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         KNOWN.error(problem)
         if isinstance(problem, Blocked):
             # It would say that nothing happened, and only policies know that of a call.
-            raise ToolFailed(tool, type(problem).__name__, str(problem)) from problem
+            raise ToolFailed(tool, type(problem).__name__, str(problem), problem) from problem
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as problem:
         # Of what a tool raises, only our own cancellation ends more than the call.
@@ -63,7 +63,7 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
-        raise ToolFailed(tool, type(problem).__name__, KNOWN.text(text)) from None
+        raise ToolFailed(tool, type(problem).__name__, KNOWN.text(text), problem) from None
     finally:
         if task:
             task.set_name(before)

@@ -202,6 +202,8 @@ class Ended(Passed):
     result: Result
     problem: str = ""
     """Why the step failed although its tool has acted, where that can be undone."""
+    reason: str = Field(default="", exclude_if=is_empty)
+    """Why it was skipped."""
     compensation: Compensation | None = None
     items: tuple[OfferedItem, ...] = ()
     """What is to be remembered."""

@@ -52,7 +52,8 @@ COMPENSATION_INLINE = 128
 """Bytes up to which the arguments of a compensation are carried along by a task: about what a reference takes, as it
 may have a thousand of them."""
 
-SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
+SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED), reason="its condition (when) is false")
+DECLINED = Ended(result=Result(status=StepStatus.SKIPPED), reason="a person did not approve it")
 _LISTED = Result(status=StepStatus.DONE)
 
 

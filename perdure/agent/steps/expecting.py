@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.awaited import OTHERWISE_INLINE, ExpectCall, TakeCall
 from perdure.agent.steps.calls import Ended, Result, Waits
+from perdure.agent.steps.evaluator import SKIPPED
 from perdure.agent.steps.values import Values, require_fitting
 from perdure.durations import moment_of
 from perdure.errors import InvalidExpression
@@ -24,7 +25,7 @@ async def expecting(call: ExpectCall, values: Values) -> Ended | Waits:
     names = await values.names(call.tenant, call.task_id, call.scope)
     wait, field = call.step.wait, f"{call.path}.wait"
     if call.step.when is not None and not holds(call.step.when, names, f"{call.path}.when"):
-        return Ended(result=Result(status=StepStatus.SKIPPED))
+        return SKIPPED
     event, until = _text(wait.event, names, f"{field}.event"), None
     try:
         event = event_name(event)

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, Calls, Ended, Result
 from perdure.agent.steps.enforcing import Enforcer, permission
-from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
+from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, runs
 from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, workflow_id
 from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Unknown, Verdict
@@ -89,7 +89,7 @@ class ForeignSteps(StepEvaluator):
         attempt.report.acted = False
         if is_declined(so_far):
             await self._enforcer.declined(call, attempt, so_far)
-            return SKIPPED
+            return DECLINED
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if not runs(step.when, names, call.path):
             return SKIPPED

@@ -11,7 +11,7 @@ from perdure.agent.steps.attempts import Attempt, Happened
 from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.calls import Asks, Compensation, Ended, StepCall
 from perdure.agent.steps.enforcing import Enforcer, permission
-from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, failed_after, runs
+from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, failed_after, runs
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.limiting import Limiter
 from perdure.agent.steps.once import OnceRunner
@@ -80,7 +80,7 @@ class StepRunner(StepEvaluator):
         step, so_far = call.step, so_far_of(call)
         if is_declined(so_far):
             await self._enforcer.declined(call, attempt, so_far)
-            return SKIPPED
+            return DECLINED
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if so_far.acted is not None:
             output = await self._values.get(call.tenant, call.task_id, so_far.acted)

@@ -1,11 +1,11 @@
 """Until when a step waits: worked out once, when the wait begins. The waiting itself is its workflow's."""
 
-from perdure.agent.steps.calls import Ended, Result, WaitCall, Waits
+from perdure.agent.steps.calls import Ended, WaitCall, Waits
+from perdure.agent.steps.evaluator import SKIPPED
 from perdure.agent.steps.values import Values
 from perdure.durations import moment_of
 from perdure.errors import InvalidExpression
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.tasks import StepStatus
 
 
 async def waiting(call: WaitCall, values: Values) -> Ended | Waits:
@@ -17,7 +17,7 @@ async def waiting(call: WaitCall, values: Values) -> Ended | Waits:
     names = await values.names(call.tenant, call.task_id, call.scope)
     step, field = call.step, f"{call.path}.wait"
     if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
-        return Ended(result=Result(status=StepStatus.SKIPPED))
+        return SKIPPED
     try:
         return Waits(until=moment_of(written(evaluate(step.wait, names, field)), call.now))
     except ValueError as problem:

@@ -1,6 +1,7 @@
 """What goes wrong is refused where it enters, or ends the task with a message; nothing is retried for ever."""
 
 import asyncio
+import inspect
 import json
 from typing import Any
 from uuid import uuid4
@@ -12,7 +13,9 @@ from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from perdure.tasks import Progress, StepStatus
 from tests.support.harness import Bench
+from tests.support.tools import raises
 from tests.support.waiting import until
 
 
@@ -81,7 +84,9 @@ async def test_a_tool_is_tried_again_and_killed_attempts_aside_not_for_ever(agen
     assert good.output == 2
     other = agents.ledger()
     message = await refused(agents, f"steps: [{{id: a, tool: flaky, args: {{ledger: '{other}', fails: 9}}}}]")
-    assert message == "step a: PRD112 tool 'flaky' raised RuntimeError: secret number 3"
+    assert message.startswith(
+        "step a: PRD112 tool 'flaky' raised RuntimeError: secret number 3 (tests/support/tools.py:"
+    )
     assert len(other.read_text().splitlines()) == 3
 
 
@@ -254,3 +259,37 @@ async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each
     finally:
         await agents.client.get_workflow_handle(identifier).terminate()
     assert set(found) == {"PRD101 carried: is not a field here"}
+
+
+STEPS = """
+steps:
+  - id: off
+    when: "${1 == 2}"
+    tool: who
+  - id: wrong
+    tool: raises
+    args: {text: no such shelf}
+    on_failure: continue
+  - id: fine
+    tool: who
+  - id: fatal
+    tool: raises
+    args: {text: the last one}
+"""
+
+
+async def test_what_failed_and_what_was_skipped_is_listed_with_the_reason_and_the_tools_own_line(agents: Bench) -> None:
+    handle = await agents.start(agents.task(agents.skill(STEPS)))
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    ended = await handle.query("progress", result_type=Progress)
+    assert [(one.step, one.status, one.problem.partition(" (")[0]) for one in ended.incomplete] == [
+        ("off", StepStatus.SKIPPED, "its condition"),
+        ("wrong", StepStatus.FAILED, "PRD112 tool 'raises' raised ValueError: no such shelf"),
+        ("fatal", StepStatus.FAILED, "PRD112 tool 'raises' raised ValueError: the last one"),
+    ]
+    line = inspect.getsourcelines(raises.function)[1] + 3
+    assert f"(tests/support/tools.py:{line} in raises)" in ended.problem
+    frames = ended.incomplete[-1].frames
+    assert frames[0].told == f"tests/support/tools.py:{line} in raises"
+    assert all(frame.library for frame in frames[1:])

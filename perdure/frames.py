@@ -1,0 +1,83 @@
+"""Where an exception was raised, as its author wants to read it: their own lines first. Pure."""
+
+import site
+import sysconfig
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.model import Passed
+from perdure.modules import PACKAGES
+
+FRAMES_KEPT = 12
+"""Frames that are kept of an exception: one's own first, the innermost of each kind first."""
+
+_OURS = PACKAGES - {"playbooks"}
+
+
+class Frame(Passed):
+    """One line of a program that was being executed when an exception was raised."""
+
+    file: Annotated[str, Field(max_length=500)]
+    """Its path, relative to the working folder of the worker where it is inside that."""
+    line: int
+    function: Annotated[str, Field(max_length=200)]
+    library: bool = False
+    """Whether it is a line of Python, of an installed package or of Perdure itself."""
+
+    @property
+    def told(self) -> str:
+        """The line as editors and terminals take it.
+
+        >>> Frame(file="shop.py", line=12, function="order").told
+        'shop.py:12 in order'
+        """
+        return f"{self.file}:{self.line} in {self.function}"
+
+
+def frames_of(error: BaseException | None) -> tuple[Frame, ...]:
+    """Return where an exception was raised, one's own lines first, each kind from the innermost line outwards.
+
+    A timeout was raised by whoever measured the time: what it cut off is what its cause shows.
+    """
+    if error is None:
+        return ()
+    walked = list(_walked(error))
+    if isinstance(error, TimeoutError) and error.__cause__ is not None:
+        walked = [*_walked(error.__cause__), *walked]
+    frames = [_frame(frame, line) for frame, line in walked]
+    return tuple(sorted(frames, key=lambda frame: frame.library)[:FRAMES_KEPT])
+
+
+def own(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+    """Return the frames that are no library's."""
+    return tuple(frame for frame in frames if not frame.library)
+
+
+def _walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    found: list[tuple[FrameType, int]] = []
+    at = error.__traceback__
+    while at is not None:
+        found.append((at.tb_frame, at.tb_lineno))
+        at = at.tb_next
+    return reversed(found)
+
+
+def _frame(frame: FrameType, line: int) -> Frame:
+    path = Path(frame.f_code.co_filename)
+    module = str(frame.f_globals.get("__name__", ""))
+    library = module.partition(".")[0] in _OURS or any(path.is_relative_to(folder) for folder in _libraries())
+    here = Path.cwd()
+    shown = path.relative_to(here) if path.is_relative_to(here) and not library else path
+    return Frame(file=str(shown)[-500:], line=line, function=frame.f_code.co_qualname[-200:], library=library)
+
+
+@cache
+def _libraries() -> tuple[Path, ...]:
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    paths = [sysconfig.get_paths()[name] for name in names] + [site.getusersitepackages()]
+    return tuple(Path(path) for path in dict.fromkeys(paths))

@@ -1,0 +1,60 @@
+"""Where an exception was raised: one's own lines first, then those of libraries, each from the innermost outwards."""
+
+import asyncio
+import json
+
+import pytest
+
+from perdure.frames import FRAMES_KEPT, frames_of, own
+
+
+def raised_in_a_library() -> None:
+    json.loads("{")
+
+
+def called() -> None:
+    raised_in_a_library()
+
+
+def test_ones_own_lines_come_first_and_a_librarys_after_them() -> None:
+    with pytest.raises(ValueError, match="property name") as caught:
+        called()
+    frames = frames_of(caught.value)
+    assert [frame.function for frame in own(frames)] == [
+        "raised_in_a_library",
+        "called",
+        "test_ones_own_lines_come_first_and_a_librarys_after_them",
+    ]
+    assert own(frames)[0].told == f"tests/unit/test_frames.py:{raised_in_a_library.__code__.co_firstlineno + 1} in " + (
+        "raised_in_a_library"
+    )
+    libraries = frames[len(own(frames)) :]
+    assert libraries[0].file.endswith("json/decoder.py")
+    assert all(frame.library for frame in libraries)
+
+
+async def test_of_a_timeout_the_line_is_named_that_was_cut_off() -> None:
+    async def hangs() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError) as caught:
+        async with asyncio.timeout(0):
+            await hangs()
+    assert own(frames_of(caught.value))[0].function.endswith("hangs")
+
+
+def test_a_deep_recursion_keeps_the_innermost_lines() -> None:
+    def dive(depth: int) -> None:
+        if not depth:
+            raise KeyError(depth)
+        dive(depth - 1)
+
+    with pytest.raises(KeyError) as caught:
+        dive(50)
+    frames = frames_of(caught.value)
+    assert len(frames) == FRAMES_KEPT
+    assert {frame.line for frame in frames[1:]} == {dive.__code__.co_firstlineno + 3}
+
+
+def test_what_was_never_raised_has_no_lines() -> None:
+    assert frames_of(None) == frames_of(KeyError()) == ()
