@@ -6,6 +6,7 @@ from typing import Any
 from temporalio.plugin import SimplePlugin
 
 from perdure.temporal.failures import ActivityInterceptor
+from worker.telemetry.attempts import AttemptInterceptor
 from workflows.ask_person import AskPerson
 from workflows.check_task import CheckTask
 from workflows.consolidate_memory import ConsolidateMemory
@@ -59,9 +60,20 @@ class WorkerPlugin(SimplePlugin):
     Args:
         activities: What the worker's services offer.
         workflows: Perdure's own; a test may add some.
+        content: Whether logs may have the messages of tools' exceptions.
     """
 
-    def __init__(self, activities: Sequence[Callable[..., Any]], workflows: Sequence[type] = WORKFLOWS) -> None:
+    def __init__(
+        self,
+        activities: Sequence[Callable[..., Any]],
+        workflows: Sequence[type] = WORKFLOWS,
+        *,
+        content: bool = False,
+    ) -> None:
         super().__init__(
-            "perdure.WorkerPlugin", activities=activities, workflows=workflows, interceptors=[ActivityInterceptor()]
+            "perdure.WorkerPlugin",
+            activities=activities,
+            workflows=workflows,
+            # The first is the outermost: it turns into failures what the second has seen.
+            interceptors=[ActivityInterceptor(), AttemptInterceptor(content=content)],
         )

@@ -113,7 +113,7 @@ def make_worker(
     runner = EvictingRunner()
     options: dict[str, object] = {
         "task_queue": settings.task_queue,
-        "plugins": [plugin or WorkerPlugin(activities(services, client, settings))],
+        "plugins": [plugin or WorkerPlugin(activities(services, client, settings), content=settings.trace_content)],
         "sticky_queue_schedule_to_start_timeout": timedelta(seconds=settings.sticky_timeout),
         "graceful_shutdown_timeout": GRACE,
         # By itself the SDK holds heartbeats back for up to 1.6 s of a 2 s time-out, which is thin under load.

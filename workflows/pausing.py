@@ -11,6 +11,7 @@ from perdure.history import History
 from perdure.model import Instant
 from perdure.tasks import Phase
 from workflows.running_task import RunningTask
+from workflows.spans import begun
 
 
 class Pauses:
@@ -33,7 +34,10 @@ class Pauses:
         self._running.outbox.flush()
         self._running.do(branch, Phase.PAUSED)
         self._running.branches.awaiting.add(branch)
-        yield f"{self._running.state.branches[branch].path} waits"
+        path = self._running.state.branches[branch].path
+        span = begun("perdure.wait", path)
+        yield f"{path} waits"
+        span.end()
         self._running.branches.awaiting.discard(branch)
         self._history.grow()
         self._running.do(branch, Phase.RUNNING)

@@ -27,6 +27,7 @@ from workflows.listening import Listening
 from workflows.pausing import Pauses
 from workflows.rolling import continue_with
 from workflows.running_task import RunningTask
+from workflows.spans import begun
 
 SUBMITS = timedelta(seconds=5)
 """How long a rollover or an end waits for submissions before it acts on them."""
@@ -275,6 +276,8 @@ class PlanRunner:
         if asked_before and asked.asked_at is not None:
             left = max(timedelta(), asked.asked_at + left - workflow.now())
         self._running.branches.awaiting.add(branch)
+        path = self._running.state.branches[branch].path
+        span = begun("perdure.question", path, since=asked.asked_at, kind=asked.kind.value)
         try:
             await workflow.wait_condition(
                 lambda: self._running.questions.is_answered(asked.id),
@@ -285,8 +288,9 @@ class PlanRunner:
             # An answer that came with the last moment was accepted, so it counts.
             if not self._running.questions.is_answered(asked.id):
                 self._running.questions.withdraw(asked.id)
-                path = self._running.state.branches[branch].path
+                span.end()
                 raise TaskFailed(f"step {path}: nobody answered within {hours:g} h") from None
+        span.end()
         self._running.branches.awaiting.discard(branch)
         answer = self._running.questions.take(asked)
         self._running.do(branch, Phase.RUNNING)

@@ -50,7 +50,10 @@ def workflow_id_of(task: str) -> str:
 
 
 Detached = Annotated[bool, typer.Option("--detach", help="Start it and return.")]
-Traced = Annotated[bool, typer.Option("--trace", help="Print the span tree when it has ended.")]
+Traced = Annotated[
+    bool,
+    typer.Option("--trace", help="Print the tree of the task's spans when it has ended: each step, wait and question."),
+]
 
 
 Verbose = Annotated[
@@ -150,6 +153,9 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
                     raise
                 problem, status = str(error), status_of(error)
                 result = await installation.ended(workflow_id, by=person())
+        if how.traced:
+            # The task's own: this process may have attached to it.
+            trace = await installation.trace(workflow_id, by=person()) or trace
     finally:
         telemetry.stop()
     if how.as_json and result is not None:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.converter import PayloadConverter
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -43,6 +44,9 @@ takes minutes to gather."""
 
 _HAS_ENDED = "already completed|aborted by closing"
 """What an update's refusal says where the workflow had ended, or was ending as the update came (server 1.32)."""
+
+_TRACE_HEADER = "_tracer-data"
+"""Under which Temporal's plugin for OpenTelemetry (SDK 1.35) hands the trace on."""
 
 _WAITS_NO_MORE = "it waits for no event any more"
 
@@ -149,6 +153,19 @@ class TaskCalls(Base):
             WorkflowCancelled: It was cancelled.
         """
         return await (await self.task(workflow_id, by=by)).result()
+
+    @call
+    async def trace(self, workflow_id: str, *, by: Actor) -> str:
+        """Return the id of the trace that a task's spans are in, 32 hex digits; empty: whoever started it had none.
+
+        Raises:
+            InvalidTask: There is no task with this id, or it is something else.
+        """
+        async for event in (await self.task(workflow_id, by=by)).fetch_history_events(page_size=1):
+            header = event.workflow_execution_started_event_attributes.header.fields.get(_TRACE_HEADER)
+            carrier: Any = PayloadConverter.default.from_payload(header) if header is not None else {}
+            return str(carrier.get("traceparent", "--")).split("-")[1]
+        return ""
 
     @call
     async def ended(self, workflow_id: str, *, by: Actor) -> TaskResult | None:

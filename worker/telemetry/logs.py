@@ -49,8 +49,14 @@ def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None)
     root.setLevel(level)
     for name in ("httpx", "httpx2", "openai"):
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+    # Of each failed attempt it logs its own frames and ours; worker.telemetry.attempts tells what failed in one line.
+    logging.getLogger("temporalio.activity").addFilter(_is_not_of_a_failed_attempt)
     # Its errors quote messages of servers, which are content; what goes wrong is reported by the call.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
+
+
+def _is_not_of_a_failed_attempt(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith("Completing activity as failed")
 
 
 class _SecretlessFormatter(structlog.stdlib.ProcessorFormatter):

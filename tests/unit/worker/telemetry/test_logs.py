@@ -63,7 +63,7 @@ def test_a_terminal_shows_no_local_variables(capsys: pytest.CaptureFixture[str])
     try:
         fail(["the", "secret"])
     except LookupError:
-        logging.getLogger("temporalio.activity").warning("Completing activity as failed", exc_info=True)
+        logging.getLogger("temporalio.worker").warning("Failed", exc_info=True)
     written = capsys.readouterr().err
     assert "LookupError" in written
     assert "the secret" not in written

@@ -1,0 +1,110 @@
+"""Attempts at steps: each has a span, and what is logged during one names its task and its step.
+
+A tool logs with Python's ``logging`` or structlog, and need not know any of this.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.trace import Span, Status, StatusCode
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from perdure.agent.steps.calls import Ended, StepCall, StepContext
+from perdure.errors import PerdureError
+from perdure.frames import Frame, own
+from perdure.questions import FailedAttempt
+from perdure.tolerance import read_back
+
+_log = structlog.get_logger(__name__)
+
+
+class AttemptInterceptor(Interceptor):
+    """Gives each attempt at a step a span, tags what it logs, and logs in one line why an attempt failed.
+
+    Args:
+        content: Whether the messages of tools' exceptions may be logged, as they may quote what the tool was given.
+    """
+
+    def __init__(self, *, content: bool = False) -> None:
+        self._content = content
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        """Wrap an activity."""
+        return _Inbound(next, content=self._content)
+
+
+class _Inbound(ActivityInboundInterceptor):
+    def __init__(self, next: ActivityInboundInterceptor, *, content: bool) -> None:
+        super().__init__(next)
+        self._content = content
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        call = next((one for one in input.args if isinstance(one, StepContext)), None)
+        with _observed(call) as span:
+            try:
+                outcome = await self.next.execute_activity(input)
+            except (PerdureError, ApplicationError) as error:
+                self._failed(error, span)
+                raise
+            if isinstance(outcome, Ended):
+                span.set_attribute("perdure.step.status", outcome.result.status.value)
+            return outcome
+
+    def _failed(self, error: PerdureError | ApplicationError, span: Span) -> None:
+        if isinstance(error, ApplicationError) and error.category is ApplicationErrorCategory.BENIGN:
+            return
+        attempt, text = _reported(error)
+        kind = (attempt.cause if attempt else "") or _type_of(error)
+        span.set_attribute("error.type", kind)
+        span.set_status(Status(StatusCode.ERROR))
+        span.add_event("exception", {"exception.type": kind, "exception.message": text})
+        frames = attempt.frames if attempt else ()
+        if at := next(iter(own(frames)), None):
+            span.set_attributes(_place(at))
+        told: dict[str, Any] = {"where": [frame.told for frame in own(frames)]} if own(frames) else {}
+        if text and self._content:
+            told["text"] = text
+        info = activity.info()
+        problem = error.message if isinstance(error, ApplicationError) else str(error)
+        _log.warning("attempt failed", activity=info.activity_type, attempt=info.attempt, problem=problem, **told)
+
+
+@contextmanager
+def _observed(call: StepContext | None) -> Generator[Span]:
+    if call is None:
+        yield trace.INVALID_SPAN
+        return
+    attributes = {"perdure.task": call.task_id, "perdure.step": call.path, "perdure.attempt": activity.info().attempt}
+    name = activity.info().activity_type
+    if isinstance(call, StepCall):
+        name = f"execute_tool {call.step.tool}"
+        attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.step.tool}
+    with (
+        structlog.contextvars.bound_contextvars(task=call.task_id, step=call.path),
+        trace.get_tracer("perdure.steps").start_as_current_span(
+            name, attributes=attributes, record_exception=False, set_status_on_exception=False
+        ) as span,
+    ):
+        yield span
+
+
+def _reported(error: PerdureError | ApplicationError) -> tuple[FailedAttempt | None, str]:
+    """Return what a failure tells of its attempt, and what the tool's own exception said."""
+    if not isinstance(error, ApplicationError):
+        return None, ""
+    text, attempt = (*map(str, error.details[:2]), "", "")[:2]
+    return (read_back(FailedAttempt, attempt) if attempt else None), text
+
+
+def _type_of(error: PerdureError | ApplicationError) -> str:
+    return (error.type if isinstance(error, ApplicationError) else None) or type(error).__name__
+
+
+def _place(frame: Frame) -> dict[str, str | int]:
+    """Return where an exception was raised, by OpenTelemetry's names for code."""
+    return {"code.file.path": frame.file, "code.line.number": frame.line, "code.function.name": frame.function}
