@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from localservers import Server
+from localservers import Fleet, Server
 from perdure import ToolCall, tool
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended
@@ -46,6 +46,17 @@ async def test_a_call_that_goes_on_in_a_thread_keeps_its_claim(
         monkeypatch.setattr(OnceRunner, "_over", over)
     fleet = await own_servers(Server.REDIS)
     count_threads()
+    # Whether anything is doubled without the wait is a matter of moments: the control may try again.
+    is_doubled, tries = False, 1 if waits else 4
+    while tries and not is_doubled:
+        acted = await _acted_while_redis_was_away(fleet, how)
+        assert len(acted) == EFFECTS
+        is_doubled, tries = {*acted.values()} != {1}, tries - 1
+    assert is_doubled is not waits
+
+
+async def _acted_while_redis_was_away(fleet: Fleet, how: str) -> Counter[str]:
+    """Return how often each of some effects happened whose second attempts began while Redis was away."""
     mine, other = connect(fleet.addresses.redis_url), connect(fleet.addresses.redis_url)
     first, second = (OnceRunner(Claims(one, datetime.timedelta(minutes=5)), since, counted) for one in (mine, other))
     acted: Counter[str] = Counter()
@@ -90,8 +101,7 @@ async def test_a_call_that_goes_on_in_a_thread_keeps_its_claim(
     await asyncio.wait_for(asyncio.gather(*later), 90)
     await mine.aclose()
     await other.aclose()
-    assert len(acted) == EFFECTS
-    assert ({*acted.values()} == {1}) == waits
+    return acted
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["told", "control"])
