@@ -149,9 +149,14 @@ class TaskActivities:
             StoreUnavailable: Redis does not answer, or Temporal does not list a run yet.
         """
         task, tenant, epoch, plan = await self._planned(request)
-        if request.begin is None:
-            return CheckedTask(version=plan.version)
         own = await self._ended(tenant, task.task_id)
+        if request.begin is None:
+            await require_kept(own)
+            bound = own.known.binding if own.known is not None else None
+            binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
+            if bound is not None and not binding.is_same(bound):
+                raise binding.refused(task.task_id, bound)
+            return CheckedTask(version=plan.version)
         asker = Asker(task, tenant, epoch, "", request.started_at)
         source = await self._source(request.begin, tenant, own)
         differs = await self._beginnings.check(request.begin, asker, plan, own, source)

@@ -4,8 +4,9 @@ import getpass
 
 from temporalio.client import Plugin
 
-from localservers import ensure, running
+from localservers import ensure, running, state
 from perdure.changes import Actor, ActorKind
+from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
 from worker.gateway import Gateway
 from worker.local_worker import reachable
@@ -20,6 +21,18 @@ def started(settings: Settings) -> Addresses:
     if running(settings) is None:
         say("nothing runs yet: starting local servers and a worker (stop them with 'perdure down')")
     return ensure(settings, worker=True, progress=say)
+
+
+def require_same_settings(settings: Settings) -> None:
+    """Check that the worker of this machine, if there is one, was started with these settings.
+
+    Raises:
+        InvalidInput: It was started with others: it may have other tools and skills.
+    """
+    current = state(settings)
+    if current and current.worker and current.worker.settings != settings.fingerprint:
+        problem = f"are not those that the worker of {settings.home} was started with; nothing was started"
+        raise InvalidInput("settings", problem, fix="give it these: perdure restart; or run this with its settings")
 
 
 def gateway(settings: Settings, addresses: Addresses | None = None, *plugins: Plugin) -> Gateway:

@@ -17,7 +17,7 @@ from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
 from perdure.yaml_text import placing, read_document
-from worker.cli.reach import gateway, person, started
+from worker.cli.reach import gateway, person, require_same_settings, started
 from worker.gateway import Gateway
 from worker.lookup import StartedTask
 from worker.telemetry import Telemetry, render_tree, spans_of
@@ -129,6 +129,7 @@ class _Shown(NamedTuple):
 async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, again: bool = False) -> None:
     settings = Settings()
     addresses = await asyncio.to_thread(started, settings)
+    require_same_settings(settings)
     telemetry = Telemetry.start(settings, service="perdure-cli")
     problem, status = "", Exit.DONE
     try:

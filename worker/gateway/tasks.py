@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, cast
 from uuid import uuid4
 
@@ -18,7 +18,7 @@ from perdure.agent.state import TaskRun
 from perdure.beginnings import BeginRequest
 from perdure.changes import Actor, ActorKind
 from perdure.documents import validated
-from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed
+from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed, WorkerUnavailable
 from perdure.events import Event, require_small
 from perdure.model import Request
 from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
@@ -41,6 +41,10 @@ NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDI
 CHECKED_WITHIN = 600.0
 """Seconds within which a worker has to say whether a task can begin at a step; a choice. What thousands of steps left
 takes minutes to gather."""
+
+CHECKED_AT_ONCE = 10.0
+"""Seconds within which a worker says whether a task can start; a choice. Without an answer it starts, and is checked
+then."""
 
 _HAS_ENDED = "already completed|aborted by closing"
 """What an update's refusal says where the workflow had ended, or was ending as the update came (server 1.32)."""
@@ -76,6 +80,7 @@ class TaskCalls(Base):
             InvalidTask: The task's id is already used by another task, with the difference; or it is open, and so
                 cannot begin at a step; or the step is none at which it can.
             Unconfirmed: A task that is to begin at a step differs from what it was, and nobody has confirmed just that.
+            InvalidInput: A worker says that it cannot start, and why; nothing was started.
             WorkerUnavailable: No worker says whether it can begin at a step.
         """
         client = await self.client()
@@ -83,9 +88,13 @@ class TaskCalls(Base):
         run = task
         if begin is not None:
             run = TaskRun.model_validate({**task.model_dump(), "begin": begin.model_dump() | {"by": by.model_dump()}})
+        # A run that is refused would hide how the task has ended.
         if goes_on:
-            # A run that is refused would hide how the task has ended.
             await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=CHECKED_WITHIN)
+        elif await self._would_run(task, again=again) and await self.workers():
+            # One that was killed a moment ago is still listed: the task is then checked by whoever prepares it.
+            with suppress(WorkerUnavailable):
+                await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=CHECKED_AT_ONCE)
         try:
             started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,
@@ -108,6 +117,16 @@ class TaskCalls(Base):
             await require_same(self._settings, task, handle, found, begin)
             return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
         return StartedTask(started.id, new=True, ended_at=None)
+
+    async def _would_run(self, task: AgentTask, *, again: bool) -> bool:
+        """Return whether starting a task would begin a run, and not attach to one."""
+        try:
+            found = await task_of(await self.client(), task.workflow_id)
+        except InvalidTask:
+            return True
+        if found.status is WorkflowExecutionStatus.COMPLETED:
+            return again
+        return found.status is not WorkflowExecutionStatus.RUNNING
 
     @call
     async def task(self, workflow_id: str, *, by: Actor) -> TaskHandle:

@@ -188,19 +188,35 @@ async def test_what_was_answered_is_not_checked_again(here: Deployment, servers:
 async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: Deployment, servers: Servers) -> None:
     async with Gateway(here.settings, servers) as gateway:
         task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
-        started = await gateway.start(task, by=TESTER)
         with pytest.raises(InvalidInput, match="no skill") as unknown:
-            await gateway.result(started.workflow_id, by=TESTER)
+            await gateway.start(task, by=TESTER)
         assert (unknown.value.field, "dependency-audit" in unknown.value.fix) == ("skill", True)
-        left = await gateway.ended(started.workflow_id, by=TESTER)
-        assert left is not None
-        assert left.status == "failed"
+        with pytest.raises(InvalidTask, match="there is none with the id"):
+            await gateway.ended(task.workflow_id, by=TESTER)
 
         with pytest.raises(InvalidInput, match="forgot nothing") as undone:
             await gateway.undo(UndoRequest(sweep="r", user_id="ada"), by=TESTER)
         assert undone.value.field == "sweep"
         with pytest.raises(InvalidInput, match="none with the id job-nothing"):
             await gateway.receipt("job-nothing", by=TESTER)
+
+
+async def test_a_task_that_differs_from_what_its_id_stands_for_starts_no_run_that_hides_its_end(
+    here: Deployment, servers: Servers, tmp_path: Path
+) -> None:
+    lock = tmp_path / "a.lock"
+    lock.write_text("rich==15.0.0\n")
+    inputs: dict[str, JsonValue] = {"lock": str(lock), "report": str(tmp_path / "a.csv")}
+    task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
+    async with Gateway(here.settings, servers) as gateway:
+        started = await gateway.start(task, by=TESTER)
+        ended = await gateway.result(started.workflow_id, by=TESTER)
+        other = task.changed(inputs=inputs | {"report": str(tmp_path / "b.csv")})
+        with pytest.raises(InvalidTask, match=r"inputs\.report"):
+            await gateway.start(other, by=TESTER, again=True)
+        assert await gateway.ended(started.workflow_id, by=TESTER) == ended
+        assert (await gateway.start(task, by=TESTER, again=True)).new
+        await gateway.cancel(started.workflow_id, by=TESTER)
 
 
 async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_says_so(
@@ -251,10 +267,10 @@ async def test_what_is_meant_for_a_task_reaches_no_job(
 
 async def test_what_is_meant_for_a_job_reaches_no_task(here: Deployment, servers: Servers) -> None:
     async with Gateway(here.settings, servers) as gateway:
-        task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
-        started = await gateway.start(task, by=TESTER)
+        id_ = f"task-{uuid4().hex[:10]}"
+        started = await here.client.start_workflow(Workflow.RESUMABLE_AGENT, id=id_, task_queue="nobody-here")
         with pytest.raises(InvalidInput, match=r"is a task \(ResumableAgent\), and not the job"):
-            await gateway.receipt(started.workflow_id, by=TESTER)
+            await gateway.receipt(started.id, by=TESTER)
 
 
 async def test_a_temporal_that_is_not_there_is_named(servers: Servers, tmp_path: Path) -> None:
