@@ -116,6 +116,11 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
 
         other = perdure(beside, "up", temporal=servers.temporal)
         assert "the running worker has other settings; to apply these, run 'perdure restart'" in other.stderr
+        task = tmp_path / "task.yaml"
+        task.write_text("task_id: restock-1\nuser_id: ada\nskill: restock\n")
+        refused = perdure(beside, "run", str(task), temporal=servers.temporal)
+        assert refused.returncode == 2, refused.stderr
+        assert f"are not those that the worker of {beside.home} was started with; nothing was started" in refused.stderr
         again = perdure(beside, "restart", temporal=servers.temporal)
         assert (again.returncode, again.stdout) == (0, "restarted\n"), again.stderr
         now = state(beside)
