@@ -58,6 +58,11 @@ def own(frames: Iterable[Frame]) -> tuple[Frame, ...]:
     return tuple(frame for frame in frames if not frame.library)
 
 
+def is_library(path: Path, module: str) -> bool:
+    """Return whether a file is one of Python's, of an installed package or of Perdure itself, by its module's name."""
+    return module.partition(".")[0] in _OURS or any(path.is_relative_to(folder) for folder in _libraries())
+
+
 def _walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
     found: list[tuple[FrameType, int]] = []
     at = error.__traceback__
@@ -69,8 +74,7 @@ def _walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
 
 def _frame(frame: FrameType, line: int) -> Frame:
     path = Path(frame.f_code.co_filename)
-    module = str(frame.f_globals.get("__name__", ""))
-    library = module.partition(".")[0] in _OURS or any(path.is_relative_to(folder) for folder in _libraries())
+    library = is_library(path, str(frame.f_globals.get("__name__", "")))
     here = Path.cwd()
     shown = path.relative_to(here) if path.is_relative_to(here) and not library else path
     return Frame(file=str(shown)[-500:], line=line, function=frame.f_code.co_qualname[-200:], library=library)

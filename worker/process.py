@@ -28,6 +28,7 @@ from worker.leftovers import keep_clean
 from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
+from worker.reloading import begin_anew, changed, sources
 from worker.schedules import ensure_schedules, start_reconciling
 from worker.slots import tuner
 from worker.telemetry import Telemetry, configure_logging
@@ -166,24 +167,52 @@ async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]
     return unanswered
 
 
-async def _main() -> None:
-    status = 0
+async def _main(*, reload: bool) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    # Closing the loop would wait for tools that still run in threads, with nobody left to renew their claims.
+    leave(await (_reloading(stop) if reload else _served(stop)))
+
+
+async def _served(stop: asyncio.Event) -> int:
+    """Run a worker; returns the status that this process is to exit with."""
     try:
         settings = Settings()
-        stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
         await run(settings, reachable(settings), stop)
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
-        status = 3 if isinstance(error, Unavailable) else 2
-    # Closing the loop would wait for tools that still run in threads, with nobody left to renew their claims.
-    leave(status)
+        return 3 if isinstance(error, Unavailable) else 2
+    return 0
 
 
-def main() -> None:
-    """Run a worker until SIGTERM or Ctrl-C, or until it must not go on, and exit."""
-    asyncio.run(_main())
+async def _reloading(stop: asyncio.Event) -> int:
+    """Run a worker until it is stopped, or code has changed: then this process begins anew, and does not return.
+
+    What cannot be loaded is told, and waited for to change.
+    """
+    configure_logging()
+    tools, ended = Settings().tools, asyncio.Event()
+    watching = asyncio.create_task(changed(tools, sources(tools)))
+    watching.add_done_callback(lambda _: ended.set())
+    stopping = asyncio.create_task(stop.wait())
+    stopping.add_done_callback(lambda _: ended.set())
+    status = await _served(ended)
+    await asyncio.wait({watching, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if stop.is_set():
+        return status
+    _log.info("worker begins anew", changed=str(watching.result()))
+    begin_anew()
+
+
+def main(*, reload: bool = False) -> None:
+    """Run a worker until SIGTERM or Ctrl-C, or until it must not go on, and exit.
+
+    Args:
+        reload: Whether to begin anew whenever code of one's own has changed, and to wait for that where it must not
+            go on.
+    """
+    asyncio.run(_main(reload=reload))
 
 
 if __name__ == "__main__":
