@@ -1,11 +1,16 @@
 """Types and codes cross into Temporal, logs and people's searches, so they are pinned here by their literal values."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 from localservers import LocalServersError
 from perdure import errors, limits
 from perdure.errors import PerdureError
 from perdure.models.errors import ModelRefused
+from worker.terminal.output import Exit, status_of
+
+PAGE = Path("docs/errors.md").read_text(encoding="utf-8")
 
 PINNED = {
     "InvalidInput": ("PRD100", False),
@@ -71,6 +76,13 @@ def tree(kind: type[PerdureError]) -> dict[str, tuple[str, bool]]:
     return found
 
 
+def kinds(kind: type[PerdureError]) -> Iterator[type[PerdureError]]:
+    for child in kind.__subclasses__():
+        if not child.__module__.startswith("tests"):
+            yield child
+            yield from kinds(child)
+
+
 def test_every_type_and_code_is_the_one_that_was_published() -> None:
     assert tree(PerdureError) == PINNED
     assert {LocalServersError.__name__, limits.LimitReached.__name__, ModelRefused.__name__} < PINNED.keys()
@@ -84,3 +96,19 @@ def test_no_two_errors_share_a_code() -> None:
 def test_the_drawing_shows_every_error() -> None:
     drawn = dict(re.findall(r"─ (\w+) +(PRD\d+)", errors.__doc__ or ""))
     assert drawn == {name: code for name, (code, _) in PINNED.items()}
+
+
+def test_the_page_lists_every_error_as_it_is() -> None:
+    rows = re.findall(r"^\| (PRD\d+) \| `(\w+)` \| (yes|no) \|", PAGE, re.MULTILINE)
+    assert {name: (code, retried == "yes") for code, name, retried in rows} == PINNED
+    assert len(rows) == len(PINNED)
+
+
+def test_the_page_says_how_the_command_line_exits() -> None:
+    said = PAGE.split("exits with 2")[1].split("for the others")[0]
+    for status, named in zip((Exit.REFUSED, Exit.UNAVAILABLE), said.split("with 3"), strict=True):
+        spans = re.findall(r"PRD(\d+)(?: to PRD(\d+))?", named)
+        listed = {code for low, high in spans for code in range(int(low), int(high or low) + 1)}
+        codes = {int(kind.code[3:]) for kind in kinds(PerdureError) if status_of(kind.__new__(kind)) is status}
+        assert codes == listed & {int(code[3:]) for code, _ in PINNED.values()}
+        assert codes
