@@ -56,6 +56,9 @@ APART = (
     "integration/worker/test_schedules.py",
     "integration/localservers/",
     "integration/demo/",
+    # These start servers of their own.
+    "integration/test_quickstarts.py",
+    "integration/test_testing.py",
 )
 """Tests that kill or stop processes, or change what others use: they are marked ``apart``. Two run at a time, each with
 servers of its own: most of the time they wait, for processes that start and for what a kill leaves."""

@@ -312,5 +312,5 @@ def test_the_contract_keeps_temporal_out_of_every_module_but_its_own_folder() ->
     contracts = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
     [contract] = [one for one in contracts if one.get("forbidden_modules") == ["temporalio"]]
     found = {f"perdure.{path.stem}" for path in Path("perdure").iterdir() if path.is_dir() or path.suffix == ".py"}
-    left_out = {"perdure.temporal", "perdure.settings", "perdure.__init__", "perdure.__pycache__"}
+    left_out = {"perdure.temporal", "perdure.testing", "perdure.settings", "perdure.__init__", "perdure.__pycache__"}
     assert {*contract["source_modules"]} == found - left_out
