@@ -17,7 +17,7 @@ SEED ?=
 SIZE ?=
 DATA ?=
 
-.PHONY: help setup demo test test-apart test-all check check-style check-types bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings reference clean
+.PHONY: help setup docs wheel first-hour pictures demo test test-apart test-all check check-style check-types bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -54,9 +54,9 @@ IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
   --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers
 ALONE := $(BIN)/python -m pytest tests/integration
 
-test: setup ## Find or build the servers, check the code, run the tests: those that measure time alone
+test: setup ## Find or build the servers, check the code, build the documentation, run the tests: those that measure time alone
 	@$(BIN)/python -m localservers
-	@$(MAKE) check-style
+	@$(MAKE) check-style docs
 	@$(SIDE_BY_SIDE) -m "not timed and not apart and not slow"
 	@$(MAKE) --jobs 2 check-types test-apart
 	@$(ALONE) -m "timed and not slow"
@@ -70,6 +70,7 @@ test-all: test ## Run the slow tests too: within an hour
 	@$(SIDE_BY_SIDE) -m "slow and not timed and not apart"
 	@$(IN_PAIRS) -m "slow and apart"
 	@$(ALONE) -m "slow and timed"
+	@$(MAKE) first-hour
 	@$(MAKE) chaos MINUTES=2
 
 check: setup check-style check-types ## Lint, formatting, import layers, types
@@ -82,7 +83,7 @@ check-style:
 check-types:
 	@$(BIN)/pyright
 
-bench: setup ## Measure next to hand-written code, and print the README table (one section: SECTION=recall)
+bench: setup ## Measure next to hand-written code, and write the README table (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
 
 bench-precision: setup ## Measure how much of what recall returns was asked for, on the project's cases or on those in DATA=folder
@@ -107,8 +108,22 @@ recordings: setup ## Record again what the release to come stores and sends: his
 	@$(BIN)/python -m tests.replay.record
 	@$(BIN)/python -m tests.recorded.samples
 
-reference: setup ## Write the reference page of skills anew, from the models that read them
+reference: setup ## Write the reference pages anew, from the models that read skills, and those that commands print
 	@$(BIN)/python -m perdure.reference
+	@$(BIN)/python -m worker.cli.printed
+
+docs: setup ## Build the documentation as a site that needs no network, into the folder site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "docs: site/index.html"
+
+wheel: setup ## Build the wheel into the folder dist
+	@$(BIN)/python -m hatchling build -t wheel -d dist
+
+pictures: setup ## Take the pictures in docs/pictures, with a Chromium of this machine (CHROMIUM=path, or one on PATH)
+	@$(BIN)/python -m tests.pictures
+
+first-hour: setup ## Play both quickstarts as they are printed, from a wheel in an empty environment
+	@$(BIN)/python -m tests.first_hour
 
 clean: ## Remove the virtual environment and the files that tools leave behind, but not your data
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache mutants
