@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -11,11 +12,12 @@ import pytest
 import typer
 from typer.main import get_command
 
-from perdure import tool
+from perdure import CallLimit, tool
 from perdure.agent.rehearsal import differences, rehearsed
 from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.mcp.shape import read_server
+from perdure.memory.write_policies import read_policies
 from perdure.names import (
     AGAIN,
     ANSWER,
@@ -46,6 +48,7 @@ from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
 from perdure.yaml_text import read_document
+from tests.support import pages
 from worker.cli.calling import CliCommand
 from worker.cli.commands import (
     AGENTS,
@@ -133,7 +136,7 @@ def test_a_skill_can_be_read(text: str) -> None:
     assert read_skill(text).steps
 
 
-@pytest.mark.parametrize("text", blocks("instructions"), ids=lambda text: text.splitlines()[0])
+@pytest.mark.parametrize("text", [*blocks("instructions"), *blocks("model")], ids=lambda text: text.splitlines()[0])
 def test_an_agent_can_be_read(text: str) -> None:
     assert read_agent(text).tools
 
@@ -141,6 +144,11 @@ def test_an_agent_can_be_read(text: str) -> None:
 @pytest.mark.parametrize("text", [*blocks("command"), *blocks("url")], ids=lambda text: text.splitlines()[0])
 def test_an_mcp_server_can_be_read(text: str) -> None:
     assert read_server(text).secrets
+
+
+@pytest.mark.parametrize("text", blocks("default"), ids=lambda text: text.splitlines()[1])
+def test_write_policies_can_be_read(text: str) -> None:
+    assert "default" in read_policies(text, "policies.yaml")
 
 
 @pytest.mark.parametrize("text", blocks("template"), ids=lambda text: text.splitlines()[0])
@@ -177,6 +185,32 @@ def test_a_task_can_be_read(text: str) -> None:
 def test_a_link_leads_somewhere(document: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8"))
     assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+
+
+PLAYED = {Path("docs/quickstart-python.md"), Path("docs/quickstart-skills.md"), Path("docs/testing.md")}
+"""Pages that tests play from their first block to their last."""
+
+READ = ("steps", "instructions", "model", "command", "url", "template", "rationale", "cases", "task_id", "default")
+"""A field of each kind of YAML that tests here read."""
+
+
+@pytest.mark.parametrize("document", sorted({*DOCUMENTS} - PLAYED), ids=str)
+def test_every_block_of_code_is_tested(document: Path) -> None:
+    for block in pages.blocks(document):
+        match block.language:
+            case "python":
+                exec(
+                    compile(block.text, str(document), "exec"),
+                    {"__name__": "shown", "tool": tool, "CallLimit": CallLimit},
+                )
+            case "json":
+                json.loads(block.text)
+            case "yaml":
+                # The first line that a skill may have, for editors.
+                comment = block.text.startswith("#") and block.text.count("\n") == 1
+                assert comment or any(f"\n{field}:" in f"\n{block.text}" for field in READ), block.text
+            case other:
+                assert other == "", f"{other}: nothing tests it"
 
 
 def test_every_module_and_room_of_perdure_has_its_place_on_the_map() -> None:
