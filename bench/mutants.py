@@ -3,7 +3,7 @@
 Which modules and tests, and what is no mutant, stands in ``pyproject.toml`` under ``tool.mutmut``. Environment
 variables: ``SIZE``, how many tenths of each function's mutants to try (ten are all of them), and ``SEED``, which ones.
 The same code gives the same figures in each run: no test draws an example at random, and nothing is kept from the run
-before. Merges the share that was killed and the names of the survivors into ``bench/results.json``; exits with 1 where
+before. Merges the share that was killed into ``bench/results.json`` and the README; exits with 1 where
 the share is below its target.
 """
 
@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.__main__ import AT_LEAST, RESULTS, verdict
+from bench.__main__ import AT_LEAST, verdict
+from bench.table import RESULTS, publish
 
 ROOT = Path(__file__).parent.parent
 MUTANTS = ROOT / "mutants"
@@ -63,8 +64,9 @@ def main() -> int:
     codes = try_all(chosen(int(os.environ.get("SIZE") or 3), int(os.environ.get("SEED") or 1)))
     figures = figures_of(codes)
     known: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    survivors, killed = figures.pop("mutants.survivors"), figures["mutants.killed"]
     RESULTS.write_text(json.dumps(dict(sorted((known | figures).items())), indent=2) + "\n")
-    survivors, killed = figures["mutants.survivors"], figures["mutants.killed"]
+    publish()
     assert isinstance(survivors, list)
     assert isinstance(killed, float)
     for name in survivors:
