@@ -1,6 +1,6 @@
 """Runs the requested sections, merges the figures into ``bench/results.json``, and prints them with their targets.
 
-Ends with the README's table in Markdown, made of the newest figures of every section.
+Then writes the README's table, made of the newest figures of every section.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.table import markdown
+from bench.table import RESULTS, publish
 from bench.tenants import FILES
 from localservers import ensure, stop
 from perdure.settings import Addresses, Settings
@@ -92,8 +92,6 @@ EXACTLY = {
 _LONGEST = 1_800.0
 """Seconds that a section may take; the longest takes some five minutes."""
 
-RESULTS = Path(__file__).parent / "results.json"
-
 
 async def measure(sections: list[str], addresses: Addresses) -> dict[str, float]:
     """Run the sections one after the other, so that they do not disturb each other."""
@@ -147,7 +145,7 @@ def main() -> int:
     known: dict[str, float] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     known |= figures
     RESULTS.write_text(json.dumps(dict(sorted(known.items())), indent=2) + "\n")
-    sys.stdout.write(f"\nFor the README:\n\n{markdown(known)}\n")
+    publish()
     return 0
 
 

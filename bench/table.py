@@ -1,6 +1,17 @@
-"""The README's table of figures, in Markdown, so that nobody copies figures by hand."""
+"""The README's table of figures, so that nobody copies figures by hand.
 
+``python -m bench.table`` writes it from ``bench/results.json``, as ``make bench`` does.
+"""
+
+import json
+import re
 from collections.abc import Mapping
+from pathlib import Path
+
+README = Path("README.md")
+RESULTS = Path(__file__).parent / "results.json"
+
+_PLACE = re.compile(r"(<!-- figures: .*? -->\n\n).*?(\n\n<!-- end of figures -->)", re.DOTALL)
 
 HEADER: tuple[str, ...] = ("| figure | measured | floor, same run | ratio |", "|---|---|---|---|")
 
@@ -12,20 +23,22 @@ ROWS: tuple[str, ...] = (
     "| recall over 100,000 memories, p95, flushed | {recall_p95_ms_at_100k:.1f} ms | – | – |",
     "| one agent step | {step_ms:.1f} ms | {step_floor_ms:.1f} ms, a bare workflow of the same activities "
     "| {step_ratio:.2f} |",
-    "| one quick step, with ten policies, an expectation, its episode | {quick_ms:.1f} ms "
-    "| {quick_floor_ms:.1f} ms, a bare workflow of local activities | {quick_ratio:.2f} |",
     "| one turn of an agent with a goal, one call, without the model's own time | {turn_ms:.1f} ms "
     "| {turn_floor_ms:.1f} ms, a bare workflow that asks the same model | {turn_ratio:.2f} |",
     "| 500 elements, ten at a time | {parallel_per_second:.0f} steps/s | {parallel_floor_per_second:.0f} steps/s, "
     "ten of the same activities in flight | {parallel_ratio:.2f} |",
     "| 50 tasks of 20 steps at once | {load_per_second:.0f} steps/s | {load_floor_per_second:.0f} steps/s, "
     "bare workflows of the same activities | {load_ratio:.2f} |",
+    "| a quick step, with ten policies, `expect` and its episode | {quick_ms:.1f} ms "
+    "| {quick_floor_ms:.1f} ms, a bare local activity | {quick_ratio:.2f} |",
     "| history per step, at step 10 / 200 | {history_bytes_per_step_at_10:,.0f} / "
     "{history_bytes_per_step_at_200:,.0f} bytes, {history_events_per_step:.1f} events | – | – |",
     "| a task of 1,000 steps: each early / late | {long_ms_per_step_at_10:.1f} / {long_ms_per_step_at_1000:.1f} ms, "
     "{long_bytes_per_step_at_10:,.0f} / {long_bytes_per_step_at_1000:,.0f} bytes; {long_runs:.0f} runs of at most "
     "{long_events_per_run:,.0f} events | – | – |",
     "| ingest | {ingest_per_second:.0f} items/s | {ingest_floor_per_second:.0f} items/s | {ingest_ratio:.2f} |",
+    "| ingest of a transcript | {ingest_transcript_per_second:.0f} items/s "
+    "| {ingest_transcript_floor_per_second:.0f} items/s | {ingest_transcript_ratio:.2f} |",
     "| 50 jobs of one user at once, 5 of 25 items in all of them | {contention_per_second_at_50:.0f} items/s, "
     "{contention_plans_per_job_at_50:.2f} plans a job | {contention_per_second_alone:.0f} items/s, one job at a time "
     "| {contention_ratio_at_50:.2f} |",
@@ -36,9 +49,9 @@ ROWS: tuple[str, ...] = (
     "| {precision_questions:.0f} questions by name with `precise`: precision / recall (`balanced`) | "
     "{precision_precision:.3f} / {precision_recall:.3f} ({precision_balanced_precision:.3f} / "
     "{precision_balanced_recall:.3f}) | – | – |",
-    "| what rules believe of what is said, no model: decisions / stories right | {governance_decisions:.2f} / "
-    "{governance_stories:.2f}; stored wrongly {governance_false_store:.2f}, of private data and secrets "
-    "{governance_false_store_private:.2f}; wrong beliefs {governance_wrong_beliefs:.0f} | – | – |",
+    "| what rules believe of {unseen_cases:.0f} cases that nobody had looked at, no model: decisions / stories right | "
+    "{unseen_decisions:.2f} / {unseen_stories:.2f}; stored wrongly {unseen_false_store:.2f}, of private data and "
+    "secrets {unseen_false_store_private:.2f}; wrong beliefs {unseen_wrong_beliefs:.0f} | – | – |",
     "| forgetting 500 due of 10,000 / 50,000 / 100,000 | {forget_seconds_at_10k:.1f} / {forget_seconds_at_50k:.1f} / "
     "{forget_seconds_at_100k:.1f} s | – | – |",
     "| mutants of the pure rules that a unit test notices | {mutants_killed:.1%} of {mutants_total:,.0f} | – | – |",
@@ -57,3 +70,18 @@ def markdown(figures: Mapping[str, float]) -> str:
         except KeyError:
             continue
     return "\n".join(lines)
+
+
+def written(page: str, figures: Mapping[str, float]) -> str:
+    """Return the README with the table of these figures in its place."""
+    return _PLACE.sub(lambda found: found[1] + markdown(figures) + found[2], page)
+
+
+def publish() -> None:
+    """Write the table into the README."""
+    figures: dict[str, float] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    README.write_text(written(README.read_text(encoding="utf-8"), figures), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    publish()

@@ -1,12 +1,18 @@
 """The code that the documentation shows runs on the real servers."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
 
+from temporalio.service import RPCError
+
+from perdure import AgentTask, Answer
 from tests.conftest import Servers
 from tests.deployment import deployment
 from tests.support.harness import bench
+from tests.support.pages import blocks
+from tests.support.waiting import question_of, until
 
 GREETING = """
 name: greeting
@@ -27,6 +33,8 @@ expect: "${steps.again.output == 'none'}"
 CODE = re.findall(r"^```python\n(.*?)^```$", Path("docs/temporal.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
+README = [block for block in blocks(Path("README.md")) if block.language in ("python", "yaml")]
+
 OWN_WORKFLOW = Path("tests/support/own_workflow.py").read_text("utf-8")
 
 
@@ -40,6 +48,41 @@ async def test_a_task_is_started_as_any_temporal_user_would(servers: Servers, tm
         result = await names["greet"](servers.temporal, here.queue)
     assert result.output == "Hello Ada"
     assert own == OWN_WORKFLOW, "which runs in tests/integration/temporal/test_memory.py"
+
+
+SHOP = """
+class shop:
+    made = []
+    find = order = staticmethod(lambda *sku, key: f"order {key[:8]}")
+
+
+"""
+
+
+async def test_the_twelve_lines_of_the_readme_order_what_a_person_approves(servers: Servers, tmp_path: Path) -> None:
+    code, skill = (block.text for block in README)
+    (tmp_path / "restock.yaml").write_text(skill, encoding="utf-8")
+    (tmp_path / "shop.py").write_text(SHOP + code, encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    settings = {"tools": (str(tmp_path / "shop.py"),), "skills": (tmp_path,)}
+    async with deployment(servers, tmp_path / "home", settings=settings) as here:
+        running = asyncio.create_task(names["restock"](here.client, here.queue))
+        task = AgentTask(task_id="restock-1", user_id="ada", skill="restock", inputs={"sku": "bolts"})
+        handle = here.client.get_workflow_handle(task.workflow_id)
+
+        async def begun() -> bool:
+            try:
+                return bool(await handle.describe())
+            except RPCError:
+                return False
+
+        await until(begun, bool)
+        question = await question_of(handle)
+        assert question.text == "Order bolts?"
+        await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
+        result = await running
+    assert (result.status, result.output[:6]) == ("completed", "order ")
 
 
 async def test_an_event_is_delivered_by_any_temporal_client(servers: Servers, tmp_path: Path) -> None:
