@@ -8,7 +8,7 @@ from temporalio.common import RawValue
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.episodes import SessionWriter
-from activities.steps import this_attempt
+from activities.steps import asking, this_attempt
 from perdure.agent.steps.calls import Asks, Calls, Ended
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
@@ -44,11 +44,12 @@ class ForeignActivities:
         self._session = session
 
     @activity.defn(name=Activity.BEGIN_CALL)
-    async def begin_call(self, call: ForeignCall) -> Calls | Ended | Asks:
-        """Return what is to be called; the outcome of a call that was made in an earlier run; or a question.
+    async def begin_call(self, call: ForeignCall) -> Calls | Ended:
+        """Return what is to be called, or the outcome of a call that was made in an earlier run.
 
         Raises:
             InvalidSkill: It is a tool, or an activity or a workflow of this installation itself.
+            ApplicationError: A person is asked first.
         """
         self._require_foreign(call)
         # Not the same where the step is begun again in one run: what became of the call before may not have been noted.
@@ -56,6 +57,8 @@ class ForeignActivities:
         outcome = await self._steps.begin(call, this_attempt(), owner, self._is_known)
         if isinstance(outcome, Ended):
             await self._session.remembered(call, outcome)
+        if isinstance(outcome, Asks):
+            raise asking(outcome, call.path)
         return outcome
 
     @activity.defn(name=Activity.END_CALL)

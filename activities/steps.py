@@ -10,12 +10,22 @@ from typing import Any
 
 from pydantic import JsonValue
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.episodes import SessionWriter
 from activities.notifying import Notifier
 from perdure.agent.steps.attempts import Attempt
-from perdure.agent.steps.calls import QUICK_SECONDS, Asks, Ended, ExpandCall, RecallCall, RememberCall, Result, StepCall
+from perdure.agent.steps.calls import (
+    QUICK_SECONDS,
+    Acts,
+    Asks,
+    Ended,
+    ExpandCall,
+    RecallCall,
+    RememberCall,
+    Result,
+    StepCall,
+)
 from perdure.agent.steps.evaluator import SKIPPED
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.task_calls import AnnounceCall
@@ -27,6 +37,7 @@ from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.names import Activity
+from perdure.questions import QuestionKind
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.tasks import StepStatus
 from perdure.temporal.errors import failure_of
@@ -66,7 +77,7 @@ class StepActivities:
 
     def activities(self) -> list[Callable[..., Any]]:
         """Return what a worker registers."""
-        own = [self.quick_step, self.remember_step, self.expand, self.announce]
+        own = [self.quick_step, self.decide_step, self.remember_step, self.expand, self.announce]
         return [*(self._of_tool(tool.name) for tool in self._toolbox), *own]
 
     @activity.defn(name=Activity.QUICK_STEP)
@@ -76,11 +87,30 @@ class StepActivities:
         Raises:
             WorkerUnavailable: This worker lacks the tool; the step goes on as any other, on one that has it.
         """
-        if call.step.tool not in self._toolbox:
-            raise WorkerUnavailable(f"this worker has no tool {call.step.tool!r}")
+        self._require_tool(call)
         began = time.monotonic()
         outcome = await self._step(call)
-        return outcome.changed(seconds=time.monotonic() - began) if isinstance(outcome, Ended) else outcome
+        return outcome.changed(seconds=_lasted(began)) if isinstance(outcome, Ended) else outcome
+
+    @activity.defn(name=Activity.DECIDE_STEP)
+    async def decide_step(self, call: StepCall) -> Acts | Ended | Asks:
+        """Return whether a step's tool is called, as a local activity; where it is not, the outcome or the question.
+
+        Raises:
+            WorkerUnavailable: This worker lacks the tool; it is decided on one that has it.
+        """
+        self._require_tool(call)
+        began = time.monotonic()
+        attempt = this_attempt()
+        try:
+            outcome = await self._runner.decide(call, attempt)
+        except PerdureError as problem:
+            if not problem.retryable:
+                await self._session.failed(call, attempt, str(problem))
+            raise
+        if isinstance(outcome, Ended):
+            await self._session.done(call, attempt, outcome)
+        return outcome if isinstance(outcome, Asks) else outcome.changed(seconds=_lasted(began))
 
     @activity.defn(name=Activity.REMEMBER_STEP)
     async def remember_step(self, call: RememberCall) -> Ended:
@@ -100,6 +130,10 @@ class StepActivities:
         await self._session.asked(call, this_attempt().run)
         if call.answer is None:
             await self._notifier.asked(call.tenant, call.question)
+
+    def _require_tool(self, call: StepCall) -> None:
+        if call.step.tool not in self._toolbox:
+            raise WorkerUnavailable(f"this worker has no tool {call.step.tool!r}")
 
     def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[Ended | Asks]]:
         @activity.defn(name=name)
@@ -140,7 +174,14 @@ class StepActivities:
             await self._session.failed(call, attempt, outcome.problem)
         else:
             await self._session.done(call, attempt, outcome)
+        if isinstance(outcome, Asks) and not outcome.has_acted:
+            raise asking(outcome, call.path)
         return outcome
+
+
+def _lasted(began: float) -> float:
+    """Return how long a local activity took; 0 for any other, of which no workflow task waits for the end."""
+    return time.monotonic() - began if activity.info().is_local else 0.0
 
 
 def this_attempt(tried: int = 0) -> Attempt:
@@ -157,6 +198,23 @@ def this_attempt(tried: int = 0) -> Attempt:
         cut=QUICK_SECONDS if info.is_local else None,
         report=beats(),
         lets_end=_is_asked_to_stop,
+    )
+
+
+def asking(asks: Asks, path: str) -> ApplicationError:
+    """Return the failure of an activity that does not act before a person has answered: benign, and not retried.
+
+    Its message has no content; the question, and what the step needs to go on, travel in its details.
+    """
+    is_unknown = asks.question.kind is QuestionKind.UNKNOWN_EFFECT
+    what = "whether an earlier attempt acted" if is_unknown else "whether it may act"
+    return ApplicationError(
+        f"{path}: did not act, as a person is asked {what}",
+        *details(),
+        asks.model_dump_json(),
+        type=Asks.__name__,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
     )
 
 

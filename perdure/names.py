@@ -43,6 +43,7 @@ class Activity(StrEnum):
     NOTIFY = "notify"
     DELIVER_NOTICE = "deliver_notice"
     QUICK_STEP = "quick_step"
+    DECIDE_STEP = "decide_step"
     EXPAND = "expand"
     REASON = "reason"
     COMPRESS = "compress"

@@ -14,6 +14,7 @@ from temporalio.exceptions import (
     is_cancelled_exception,
 )
 
+from perdure.agent.steps.calls import Asks
 from perdure.documents import refuse_unknown
 from perdure.errors import (
     Blocked,
@@ -104,6 +105,8 @@ def may_have_acted(error: FailureError, *, was_called: bool = False) -> bool:
     """
     if was_called:
         return not (is_not_done(error) or _is_unprepared(error))
+    if isinstance(error, ActivityError) and error.activity_type == Activity.DECIDE_STEP:
+        return False
     cause, attempt = cause_of(error), last_attempt(error)
     if not isinstance(cause, ApplicationError) or is_of_tool(error, counts_not_done=False):
         return True
@@ -139,6 +142,14 @@ def tokens_of(error: FailureError) -> int:
         used = cast("dict[str, object]", result).get("tokens") if isinstance(result, dict) else None
         return used if isinstance(used, int) else 0
     return attempt.tokens if attempt is not None else 0
+
+
+def asks_of(error: FailureError) -> Asks | None:
+    """Return the question for which an activity did not act; None: it failed for another reason."""
+    cause = cause_of(error)
+    if not isinstance(cause, ApplicationError) or cause.type != Asks.__name__:
+        return None
+    return read_back(Asks, "".join(map(str, cause.details[2:3])))
 
 
 def delay_of(error: FailureError) -> timedelta:

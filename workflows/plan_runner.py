@@ -1,17 +1,14 @@
 """The running of a plan: starts the actions that it returns, and hands every outcome back. Decides nothing."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
-from typing import cast
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, beyond, has_room
-from perdure.agent.quick_steps import QuickSteps
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import Asks, Calls, Ended, Resumed, StepCall, StepOutcome, Waits
+from perdure.agent.steps.calls import Asks, Calls, Ended, Resumed, Waits
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.errors import TaskFailed
 from perdure.history import History
@@ -19,8 +16,8 @@ from perdure.names import Activity
 from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
 from workflows import options
-from workflows.doubting import doubt
-from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of, tokens_of
+from workflows.execution import Execution
+from workflows.failures import last_attempt, may_have_acted, problem_of, tokens_of
 from workflows.foreign import ForeignCalls
 from workflows.lessons import Lessons
 from workflows.listening import Listening
@@ -31,9 +28,6 @@ from workflows.spans import begun
 
 SUBMITS = timedelta(seconds=5)
 """How long a rollover or an end waits for submissions before it acts on them."""
-
-
-_OUTCOME = cast("type[Ended | Asks | Waits | Calls]", StepOutcome)
 
 
 class PlanRunner:
@@ -54,7 +48,7 @@ class PlanRunner:
         self._lessons = Lessons(running, self._history)
         self._pauses = Pauses(running, plan, self._history)
         self._listening = Listening(running, self._history, self._is_to_roll)
-        self._quick = QuickSteps()
+        self._execution = Execution(running, self._history)
         self._under_way = 0
 
     async def run(self) -> Finish:
@@ -130,7 +124,7 @@ class PlanRunner:
         self._running.do(action.branch, Phase.RUNNING)
         was_called = False
         try:
-            outcome = action.known or action.waits or await self._execute(action, size)
+            outcome = action.known or action.waits or await self._executed(action, size)
             if isinstance(outcome, Calls):
                 was_called = True
                 outcome = await self._foreign.call(action, outcome)
@@ -177,66 +171,12 @@ class PlanRunner:
                 self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
                 await self._ask(action.branch, outcome.question)
 
-    async def _execute(self, action: Action, size: int) -> Ended | Asks | Waits | Calls:
-        """Run an action's activity: a quick one inside the worker, unless its turn is over or it fails there."""
+    async def _executed(self, action: Action, size: int) -> Ended | Asks | Waits | Calls:
+        """Return the outcome of an action's activity, or of a call for which an earlier run of the task waited."""
         try:
-            if attached := self._foreign.attached(action.branch):
-                return attached
-            if action.is_quick and self._quick.begin(action.branch):
-                try:
-                    return await self._execute_quickly(action)
-                except FailureError as error:
-                    if is_cancelled_exception(error) or is_final(error):
-                        raise
-                    action = await self._after_failure(action, error)
-            return await self._execute_remotely(action, size)
+            return self._foreign.attached(action.branch) or await self._execution.outcome(action, size)
         finally:
             self._under_way -= size
-
-    async def _execute_quickly(self, action: Action) -> Ended | Asks | Waits | Calls:
-        # One for all tools: a worker that has not registered a local activity could not even replay what it did.
-        summary = f"{action.activity} at {action.told}"
-        outcome: Ended | Asks | Waits | Calls = await workflow.execute_local_activity(
-            Activity.QUICK_STEP, action.call, result_type=_OUTCOME, summary=summary, **options.of_quick()
-        )
-        # Its input is not in the history.
-        size = len(outcome.model_dump_json())
-        self._quick.ended(action.branch, size, outcome.seconds if isinstance(outcome, Ended) else 0.0)
-        self._history.grow(size=size)
-        return outcome
-
-    async def _after_failure(self, action: Action, error: FailureError) -> Action:
-        """Return the ordinary action that replaces a failed quick step, after the delay that the failure asks for."""
-        self._history.grow()
-        if (delay := delay_of(error)) > timedelta():
-            self._history.grow()
-            await workflow.sleep(delay, summary=f"{action.path} runs again")
-        if not isinstance(action.call, StepCall):
-            return action
-        failed = is_of_tool(error, counts_not_done=action.call.step.retry is not None)
-        return replace(action, call=action.call.changed(tried=1, failed=int(failed)))
-
-    async def _execute_remotely(self, action: Action, size: int) -> Ended | Asks | Waits | Calls:
-        prepared = self._running.state.prepared
-        how = options.of_step(prepared.heartbeat)
-        if action.tool:
-            how = options.of_tool(action.tool, prepared.heartbeat)
-        elif action.requests:
-            how = options.of_model(prepared.model_timeout, prepared.heartbeat, action.requests)
-        try:
-            outcome = await workflow.execute_activity(
-                action.activity, action.call, result_type=_OUTCOME, summary=action.told, **how
-            )
-        except ActivityError as error:
-            self._history.grow(1, size)
-            doubt(self._running, action, error)
-            raise
-        finally:
-            self._quick.reset()
-        size += len(outcome.model_dump_json())
-        # What it has to remember is submitted by an activity of its own, sooner or later.
-        self._history.grow(2 if isinstance(outcome, Ended) and outcome.items else 1, size)
-        return outcome
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
         """Hand what a step has to remember to the outbox; wait for it only if the step says that it is critical."""

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from perdure.agent.prepared import ToolShape
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended, Result, StepCall, Value, Waits
+from perdure.agent.steps.reached import is_undecided
 from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.bounds import Limits
 from perdure.model import Instant, Passed
@@ -81,6 +82,11 @@ class Action:
             return False
         # What undoes a call has to be known, however often the call is made.
         return not self.call.step.remember and self.call.step.compensate is None
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it has to be decided first whether its tool is called at all."""
+        return self.tool is not None and isinstance(self.call, StepCall) and is_undecided(self.call)
 
     @property
     def undone_by(self) -> str:

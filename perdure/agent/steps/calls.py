@@ -12,7 +12,7 @@ from perdure.explanations import RecallSummary
 from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
-from perdure.questions import Question, TakenAnswer
+from perdure.questions import Question, QuestionKind, TakenAnswer
 from perdure.skills.header import is_empty
 from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
@@ -234,6 +234,19 @@ class Asks(Passed):
     compensation: Compensation | None = None
     """What undoes what its tool has done already."""
 
+    @property
+    def has_acted(self) -> bool:
+        """Whether its tool has acted, and the question is about what came of it."""
+        return self.question.kind is QuestionKind.INPUT
+
+
+class Acts(Passed):
+    """What was decided about a step whose tool has not been called yet: it is called now."""
+
+    kind: Literal["acts"] = "acts"
+    seconds: float = Field(default=0.0, exclude_if=is_empty)
+    """How long it took to decide that inside the worker; 0: it was decided elsewhere."""
+
 
 class Waits(Passed):
     """The outcome of a step that ends at a moment, or with an event, with nothing more to do until then."""
@@ -264,7 +277,7 @@ class Calls(Passed):
     """The soft policies that spoke about it."""
 
 
-StepOutcome = Annotated[Ended | Asks | Waits | Calls, Field(discriminator="kind")]
+StepOutcome = Annotated[Ended | Asks | Acts | Waits | Calls, Field(discriminator="kind")]
 """What the activity of a step returns."""
 
 

@@ -72,6 +72,15 @@ def is_declined(so_far: Reached) -> bool:
     return so_far.asked is QuestionKind.APPROVAL and said is None
 
 
+def is_undecided(call: StepCall) -> bool:
+    """Return whether it has to be decided whether a step's tool is called: by its ``when``, or by a person."""
+    so_far, step = so_far_of(call), call.step
+    if so_far.acted is not None:
+        return False
+    is_unasked = step.approve is not None and so_far.approved is None
+    return is_declined(so_far) or is_unasked or (step.when is not None and call.resumed is None)
+
+
 def unknown_effect(tool: str, unknown: Unknown) -> str:
     """Return how a person is asked whether an effect happened."""
     if unknown.other_arguments:

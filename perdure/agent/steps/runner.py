@@ -3,13 +3,13 @@
 import asyncio
 import datetime
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from perdure.agent.steps.attempts import Attempt, Happened
 from perdure.agent.steps.calling import calling, ended
-from perdure.agent.steps.calls import Asks, Compensation, Ended, StepCall
+from perdure.agent.steps.calls import Acts, Asks, Compensation, Ended, StepCall
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, failed_after, runs
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
@@ -70,24 +70,56 @@ class StepRunner(StepEvaluator):
         self._limiter = limiter
         self._secrets = secrets
 
+    async def decide(self, call: StepCall, attempt: Attempt) -> Acts | Ended | Asks:
+        """Return whether a step's tool is to be called, by its ``when`` and by what people say. Calls no tool.
+
+        Raises:
+            PerdureError: When that cannot be decided; the class says whether trying again makes sense.
+        """
+        so_far = so_far_of(call)
+        if is_declined(so_far):
+            await self._enforcer.declined(call, attempt, so_far)
+            return DECLINED
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        if not runs(call.step.when, names, call.path):
+            return SKIPPED
+        if call.step.approve is None or so_far.approved is not None:
+            return Acts()
+        return await self._unapproved(call, names, await self._wanted(call, names, attempt)) or Acts()
+
     async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:
-        """Run a tool step: resolve, ask, act, check, render what is to be remembered.
+        """Run a step whose tool is to be called: resolve, act, check, render what is to be remembered.
 
         Raises:
             Blocked: A policy does not let the tool act.
             PerdureError: When it fails; the class says whether trying again makes sense.
         """
-        step, so_far = call.step, so_far_of(call)
-        if is_declined(so_far):
-            await self._enforcer.declined(call, attempt, so_far)
-            return DECLINED
+        so_far = so_far_of(call)
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if so_far.acted is not None:
             output = await self._values.get(call.tenant, call.task_id, so_far.acted)
             return await self.concluded(call, names, output, so_far)
-        if not runs(step.when, names, call.path):
-            return SKIPPED
-        tool = self._toolbox.get(step.tool, f"{call.path}.tool")
+        wanted = await self._wanted(call, names, attempt)
+        tool, about = wanted.tool, wanted.about
+        how: dict[str, Any] = {
+            "arguments": wanted.arguments,
+            "digest": wanted.effect.arguments,
+            "so_far": so_far,
+        }
+        gate = self._enforcer.gate(call, attempt, tool.name, tool.effect, **how)
+        async with self._limiter.within(tool, call, attempt) as admission:
+            performing = self._perform(wanted, call, gate=gate, attempt=attempt, verdict=so_far.verdict)
+            acted = await _tried(call, performing)
+            admission.is_made = isinstance(acted, Happened | Ended)
+        if not isinstance(acted, Happened):
+            return _undone(call, about, so_far, acted)
+        so_far = so_far.changed(warnings=gate.warnings, unkept=acted.unkept)
+        about = about.changed(attempted_at=acted.at or attempt.started_at)
+        return await self.acted(call, names, acted.output, about, so_far)
+
+    async def _wanted(self, call: StepCall, names: Mapping[str, JsonValue], attempt: Attempt) -> "_Wanted":
+        """Return the call that a step wants to be made."""
+        tool = self._toolbox.get(call.step.tool, f"{call.path}.tool")
         arguments = await self.arguments(call, names)
         keywords = tool.validate(arguments, f"{call.path}.args")
         attempt.report.arguments = shortened(arguments)
@@ -104,28 +136,11 @@ class StepRunner(StepEvaluator):
             binding=call.binding,
             epoch=call.epoch,
         )
-        if so_far.approved is None and (asks := await self._unapproved(call, names, effect, about)):
-            return asks
-        how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
-        gate = self._enforcer.gate(call, attempt, tool.name, tool.effect, **how)
-        async with self._limiter.within(tool, call, attempt) as admission:
-            performing = self._perform(
-                tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
-            )
-            acted = await _tried(call, performing)
-            admission.is_made = isinstance(acted, Happened | Ended)
-        if not isinstance(acted, Happened):
-            return _undone(call, about, so_far, acted)
-        so_far = so_far.changed(warnings=gate.warnings, unkept=acted.unkept)
-        about = about.changed(attempted_at=acted.at or attempt.started_at)
-        return await self.acted(call, names, acted.output, about, so_far)
+        return _Wanted(tool=tool, arguments=arguments, keywords=keywords, about=about, effect=effect)
 
-    async def _unapproved(
-        self, call: StepCall, names: Mapping[str, JsonValue], effect: OnceEffect, about: Subject
-    ) -> Asks | None:
-        """Return the question whether the step may act; None where it needs no approval, or its effect is recorded."""
-        if call.step.approve is None:
-            return None
+    async def _unapproved(self, call: StepCall, names: Mapping[str, JsonValue], wanted: "_Wanted") -> Asks | None:
+        """Return the question whether the step may act; None where its effect is recorded."""
+        about, effect = wanted.about, wanted.effect
         if call.earlier is not None:
             found = await self._claims.look(effect)
             if found.holding is ClaimState.DONE and found.arguments == effect.arguments:
@@ -135,17 +150,9 @@ class StepRunner(StepEvaluator):
         return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
 
     async def _perform(
-        self,
-        tool: Tool[..., Any],
-        keywords: Mapping[str, Any],
-        call: StepCall,
-        effect: OnceEffect,
-        key: str,
-        *,
-        gate: Gate,
-        attempt: Attempt,
-        verdict: Verdict | None,
+        self, wanted: "_Wanted", call: StepCall, *, gate: Gate, attempt: Attempt, verdict: Verdict | None
     ) -> Happened | Unknown | Stopped:
+        tool, keywords = wanted.tool, wanted.keywords
         secrets = await secrets_for(tool, self._secrets, call.path, attempt.number)
         gate = SecretGate(gate, secrets)
         if not tool.effect.is_once and (stopped := await gate.stopped()):
@@ -153,7 +160,7 @@ class StepRunner(StepEvaluator):
         seconds = call.timeout or tool.timeout
         times = {"seconds": seconds, "cut": call.cut_after(seconds)}
         tool_call = ToolCall(
-            idempotency_key=key,
+            idempotency_key=wanted.about.idempotency_key,
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
@@ -169,7 +176,7 @@ class StepRunner(StepEvaluator):
                 "verdict": verdict,
                 "secrets": secrets,
             }
-            return await self._once.run(tool, tool_call, keywords, effect, attempt, **how)
+            return await self._once.run(tool, tool_call, keywords, wanted.effect, attempt, **how)
         attempt.report.deadline = tool_call.deadline
         with counted() as work:
             try:
@@ -183,6 +190,16 @@ class StepRunner(StepEvaluator):
                 if work.is_running:
                     attempt.report.deadline = None
         return Happened(output=tool.jsonable(returned))
+
+
+class _Wanted(NamedTuple):
+    """The call that a step wants to be made."""
+
+    tool: Tool[..., Any]
+    arguments: Mapping[str, JsonValue]
+    keywords: Mapping[str, Any]
+    about: Subject
+    effect: OnceEffect
 
 
 async def _tried(
