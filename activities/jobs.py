@@ -27,7 +27,6 @@ from perdure.errors import (
     StoreUnavailable,
     VersionConflict,
 )
-from perdure.identity import digest
 from perdure.items import MemoryItem, TurnItem
 from perdure.jobs import (
     Applied,
@@ -39,6 +38,7 @@ from perdure.jobs import (
     UnusableItem,
     WaitIngestCall,
     WritePlan,
+    named_job,
 )
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.membership import MemberBook
@@ -74,7 +74,7 @@ def job_id(batch: Batch, undated: Collection[int] = ()) -> str:
         item.model_dump(mode="json", exclude={"occurred_at"} if index in undated else None)
         for index, item in enumerate(batch.items)
     ]
-    return f"ingest-{batch.tenant}-{digest('job/1', batch.tenant, batch.key, items)[:32]}"
+    return named_job("job/1", batch.tenant, batch.key, items)
 
 
 class PlanCall(Passed):

@@ -59,6 +59,7 @@ class TaskActivities:
         heartbeat: Seconds without a sign of life after which an attempt is given up.
         model_timeout: Seconds that a model's turn may take.
         continue_after: Events after which a task's history is rolled over; 0: after about 1,000.
+        summary_content: Whether summaries may name the elements of lists.
     """
 
     pinner: TaskPinner
@@ -75,6 +76,7 @@ class TaskActivities:
     heartbeat: float
     model_timeout: float
     continue_after: int = 0
+    summary_content: bool = False
 
     @activity.defn(name=Activity.PREPARE_TASK)
     async def prepare_task(self, request: PrepareCall) -> PreparedTask:
@@ -137,6 +139,7 @@ class TaskActivities:
             heartbeat=self.heartbeat,
             model_timeout=self.model_timeout,
             continue_after=self.continue_after,
+            summary_content=self.summary_content,
         )
 
     @activity.defn(name=Activity.CHECK_TASK)

@@ -16,6 +16,8 @@ class Wait(Passed):
     """A step that goes on at a moment, or with an event."""
 
     step: str
+    shown: str = ""
+    """Its path for people to read, with the names of list elements in place of their indexes; empty: there are none."""
     until: Instant | None = None
     """None: it waits for its event, however long that takes."""
     event: str = ""

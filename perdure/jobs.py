@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from perdure.changes import Actor, ActorKind, Refusal
-from perdure.identity import OwnerId
+from perdure.identity import OwnerId, digest
 from perdure.items import Item
 from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
 from perdure.names import DEFAULT_POLICY
@@ -33,6 +33,16 @@ class Approved(Passed):
     """Why, in the approver's words."""
     reworded: bool = False
     """Whether the approver changed its words, which are then the approver's."""
+
+
+def named_job(tag: str, *parts: JsonValue) -> str:
+    """Return the id of a job: short, as it is what people read and copy. Of 10^11 jobs none are likely to share one.
+
+    Args:
+        tag: What kind of job this is, with its version.
+        *parts: Its full identity, with whose memory it is for.
+    """
+    return f"ingest-{digest(tag, *parts)[:24]}"
 
 
 class Batch(Passed):

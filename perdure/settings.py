@@ -138,6 +138,9 @@ class Settings(BaseSettings):
     """Memories with less confidence are not recalled unless a question says otherwise."""
     trace_content: bool = False
     """Whether the texts of queries and memories may appear in spans."""
+    summary_content: bool = False
+    """Whether the summaries of a task's activities and timers may name the elements of lists (``shops[North]``), which
+    is content. The current details and the command line always do."""
 
     forgetting_cron: str = "0 3 * * *"
     """When the forgetting sweep runs, in UTC: minute, hour, day of the month, month, day of the week; or ``off``."""

@@ -208,6 +208,9 @@ class Progress(Passed):
     phase: Phase
     step: str = ""
     """The path of the current step."""
+    shown: str = ""
+    """The same for people to read, with the names of list elements (``shops[North].inspect``) in place of indexes;
+    empty: there are none."""
     done: int = 0
     """Steps that ended in any way."""
     total: int = 0

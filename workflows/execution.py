@@ -116,7 +116,7 @@ class Execution:
         self._history.grow()
         if (delay := delay_of(error)) > timedelta():
             self._history.grow()
-            await workflow.sleep(delay, summary=f"{action.path} runs again")
+            await workflow.sleep(delay, summary=f"{action.place} runs again")
 
     async def _remotely(
         self, activity: str, action: Action, size: int, summary: str, how: options.Options

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from typing import cast
 
@@ -85,7 +85,7 @@ class ForeignCalls:
         Raises:
             FailureError: It failed, and what became of it is known, or nobody is to be asked.
         """
-        branch, call = action.branch, action.call
+        call = action.call
         if not isinstance(call, ForeignCall):
             raise TypeError(f"{action.path} calls nothing of others")
         end = EndCall(
@@ -99,7 +99,7 @@ class ForeignCalls:
         if not calls.runs:
             self._history.grow(1, 2 * len(calls.model_dump_json()))
         try:
-            output = await self._called(branch, call, calls)
+            output = await self._called(action, call, calls)
         except FailureError as error:
             if self._running.branches.ending and call.step.declared is Effect.IDEMPOTENT:
                 # No claim tells of it.
@@ -107,7 +107,7 @@ class ForeignCalls:
             if is_cancelled_exception(error) or not calls.owner:
                 raise
             self._history.grow()
-            asks = await self._end(end.changed(problem=problem_of(error), not_done=is_not_done(error)))
+            asks = await self._end(action, end.changed(problem=problem_of(error), not_done=is_not_done(error)))
             if isinstance(asks, Asks):
                 return asks
             raise
@@ -116,24 +116,24 @@ class ForeignCalls:
         # With the values that the step refers to.
         if json_size(output) + len(end.model_dump_json().encode()) > _SENT_LIMIT:
             ended = end.changed(too_large=json_size(output))
-        return await self._end(ended)
+        return await self._end(action, ended)
 
-    async def _end(self, end: EndCall) -> Ended | Asks:
-        ending = asyncio.create_task(self._noted(end))
+    async def _end(self, action: Action, end: EndCall) -> Ended | Asks:
+        summary = f"{action.place}: what came of it"
+        ending = asyncio.create_task(self._noted(end, summary))
         try:
             return await asyncio.shield(ending)
         except asyncio.CancelledError:
             # What became of it is known, and is not to be called unknown because the task is cancelled.
-            await workflow.wait([ending], timeout=_NOTED_WITHIN)
+            with suppress(TimeoutError):
+                await workflow.wait_condition(ending.done, timeout=_NOTED_WITHIN, timeout_summary=summary)
             ending.cancel()
             raise
 
-    async def _noted(self, end: EndCall) -> Ended | Asks:
+    async def _noted(self, end: EndCall, summary: str) -> Ended | Asks:
         how = options.of_step(self._running.state.prepared.heartbeat)
         async with self._room(json_size(end.output)):
-            return await workflow.execute_activity(
-                Activity.END_CALL, end, result_type=_OUTCOME, summary=f"{end.path}: what came of it", **how
-            )
+            return await workflow.execute_activity(Activity.END_CALL, end, result_type=_OUTCOME, summary=summary, **how)
 
     @asynccontextmanager
     async def _room(self, size: int) -> AsyncGenerator[None]:
@@ -146,15 +146,15 @@ class ForeignCalls:
         finally:
             self._sent -= size
 
-    async def _called(self, branch: str, call: ForeignCall, calls: Calls) -> JsonValue:
+    async def _called(self, action: Action, call: ForeignCall, calls: Calls) -> JsonValue:
         match call.step:
             case ActivityStep() as step:
                 async with self._room(json_size(calls.args)):
-                    return _read(await self._activity(step, call.path, calls))
+                    return _read(await self._activity(step, action.place, calls))
             case WorkflowStep() | TaskStep() as step:
-                return await self._workflow(branch, step, call, calls)
+                return await self._workflow(action, step, call, calls)
 
-    async def _activity(self, step: ActivityStep, path: str, calls: Calls) -> RawValue:
+    async def _activity(self, step: ActivityStep, place: str, calls: Calls) -> RawValue:
         is_once = step.effect.is_once
         attempts = 1 if is_once else max(1, ATTEMPTS if step.retry is None else step.retry)
         found: RawValue = await workflow.execute_activity(
@@ -173,11 +173,13 @@ class ForeignCalls:
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
             if is_once
             else workflow.ActivityCancellationType.TRY_CANCEL,
-            summary=path,
+            summary=place,
         )
         return found
 
-    async def _workflow(self, branch: str, step: WorkflowStep | TaskStep, call: ForeignCall, calls: Calls) -> JsonValue:
+    async def _workflow(
+        self, action: Action, step: WorkflowStep | TaskStep, call: ForeignCall, calls: Calls
+    ) -> JsonValue:
         if not calls.runs:
             try:
                 async with self._room(json_size(calls.args)):
@@ -196,15 +198,15 @@ class ForeignCalls:
                         if step.retry is not None
                         else None,
                         search_attributes=tenant_attributes(call.tenant),
-                        static_summary=call.path,
+                        static_summary=action.place,
                     )
             except WorkflowAlreadyStartedError:
                 pass
             else:
-                with self._awaiting(branch, calls):
+                with self._awaiting(action.branch, calls):
                     return _read(await child)
-        with self._awaiting(branch, calls):
-            return await self._attached(call.path, calls.child)
+        with self._awaiting(action.branch, calls):
+            return await self._attached(action.place, calls.child)
 
     @contextmanager
     def _awaiting(self, branch: str, calls: Calls) -> Generator[None]:
@@ -217,14 +219,14 @@ class ForeignCalls:
             self._running.branches.awaiting.discard(branch)
             del self._children[branch]
 
-    async def _attached(self, path: str, child: str) -> JsonValue:
+    async def _attached(self, place: str, child: str) -> JsonValue:
         """Wait until a workflow that was started before has ended."""
         try:
             awaited = await workflow.execute_activity(
                 Activity.AWAIT_WORKFLOW,
                 AwaitCall(workflow_id=child),
                 result_type=Awaited,
-                summary=f"{path}: {child}",
+                summary=f"{place}: {child}",
                 **options.of_ingest(),
             )
         except ActivityError as error:

@@ -142,7 +142,7 @@ class Lessons:
             now=workflow.now(),
         )
         self._history.grow()
-        how, summary = options.of_step(prepared.heartbeat), f"{action.path}: lessons"
+        how, summary = options.of_step(prepared.heartbeat), f"{action.place}: lessons"
         try:
             found = await workflow.execute_activity(
                 Activity.RECALL_LESSONS, call, result_type=KnownLessons, summary=summary, **how

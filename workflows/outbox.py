@@ -111,7 +111,9 @@ class Outbox:
         """
         if self._waiting:
             try:
-                await workflow.wait_condition(lambda: not self._waiting, timeout=limit)
+                await workflow.wait_condition(
+                    lambda: not self._waiting, timeout=limit, timeout_summary="until what was learned is accepted"
+                )
             except TimeoutError:
                 return False
         return True

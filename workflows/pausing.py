@@ -34,9 +34,8 @@ class Pauses:
         self._running.outbox.flush()
         self._running.do(branch, Phase.PAUSED)
         self._running.branches.awaiting.add(branch)
-        path = self._running.state.branches[branch].path
-        span = begun("perdure.wait", path)
-        yield f"{path} waits"
+        span = begun("perdure.wait", self._running.state.branches[branch].path)
+        yield f"{self._running.place(branch)} waits"
         span.end()
         self._running.branches.awaiting.discard(branch)
         self._history.grow()

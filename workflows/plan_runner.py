@@ -104,7 +104,7 @@ class PlanRunner:
     def _begin(self, action: Action, size: int) -> None:
         if problem := beyond(self._running.task.limits, action, self._running.state):
             raise TaskFailed(problem)
-        self._running.update(action.branch, path=action.path, of_plan=False)
+        self._running.update(action.branch, path=action.path, shown=action.shown, of_plan=False)
         self._under_way += size
         self._running.branches.start(action.branch, self._act(action, size))
 

@@ -80,6 +80,11 @@ class RunningTask:
         """Change a branch of the state."""
         self.state = self.state.branch(branch, **changes)
 
+    def place(self, branch: str) -> str:
+        """Return where a branch is, as summaries may say it."""
+        here = self.state.branches[branch]
+        return here.shown if self.state.prepared.summary_content and here.shown else here.path
+
     @property
     def whole(self) -> TaskState | None:
         """What is known, with what its questions, its events and its outbox know."""

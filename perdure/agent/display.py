@@ -25,8 +25,8 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
     if progress.paused:
         lines.append(f"### Paused\n{progress.paused.told}\n\nIt goes on with `perdure resume {workflow_id}`")
     if progress.step:
-        lines.append(f"Now at `{progress.step}`")
-    lines.extend(f"`{wait.step}` {wait.told}" for wait in progress.waits)
+        lines.append(f"Now at `{progress.shown or progress.step}`")
+    lines.extend(f"`{wait.shown or wait.step}` {wait.told}" for wait in progress.waits)
     if (more := progress.waiting - len(progress.waits)) > 0:
         lines.append(f"and {more} more wait")
     if progress.kept:

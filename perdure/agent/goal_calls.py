@@ -115,7 +115,7 @@ class TurnCalls:
             "earlier": state.earlier,
         }
         call = ForeignCall.model_validate(of)
-        how: dict[str, Any] = {"summary": f"{path}: {skill}", "heeds_lessons": True}
+        how: dict[str, Any] = {"summary": skill, "heeds_lessons": True}
         return Action(branch=path, path=path, activity=Activity.BEGIN_CALL, call=call, **how)
 
     def checked(self, turn: ModelTurn, before: Conversation, times: int) -> ModelTurn:

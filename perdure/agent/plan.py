@@ -57,8 +57,12 @@ class Action:
     """Its outcome, if nothing has to run to determine it."""
     waits: Waits | None = None
     """What it waits for, if nothing has to run to determine that."""
+    shown: str = ""
+    """The same with the names of list elements, for people to read; empty: there are none around it."""
+    is_named: bool = False
+    """Whether it may be written into summaries with these names, which are content."""
     summary: str = ""
-    """What the Temporal UI shows; empty: the path."""
+    """What the Temporal UI shows behind its place; empty: nothing."""
     is_step: bool = True
     """Whether it counts against the task's limit of steps."""
     requests: int = 0
@@ -97,7 +101,12 @@ class Action:
     @property
     def told(self) -> str:
         """What the Temporal UI shows."""
-        return self.summary or self.path
+        return ": ".join(filter(None, (self.place, self.summary)))
+
+    @property
+    def place(self) -> str:
+        """Its place in the plan as summaries may say it."""
+        return self.shown if self.is_named and self.shown else self.path
 
 
 def beyond(limits: Limits, action: Action, state: TaskState) -> str:

@@ -93,6 +93,8 @@ class PreparedTask(Passed):
     """Seconds that a model's turn may take."""
     heartbeat: Annotated[float, Field(gt=0)]
     """Seconds without a sign of life after which an attempt is given up."""
+    summary_content: bool = False
+    """Whether the summaries of its activities and timers may name the elements of lists."""
     continue_after: int = 0
     """Events after which the history is rolled over; 0: after about 1,000."""
 

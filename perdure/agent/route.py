@@ -12,6 +12,7 @@ from functools import cached_property
 from pydantic import JsonValue
 
 from perdure.agent.cursor import Cursor, Cursors, Walk, counts
+from perdure.agent.element_names import name_of
 from perdure.agent.prepared import InnerSkill
 from perdure.agent.readers import Readers, inline_of, keeping
 from perdure.agent.steps.calls import Path, Result, Scope, TaskFacts, Value
@@ -78,6 +79,10 @@ class Route:
         if not isinstance(block, SkillStep):
             return None
         return Here(step=block, path=f"{self._prefix(cursors, cursor.parent)}{block.id}", leaves=True)
+
+    def shown(self, cursors: Cursors, branch: str, at: Here) -> str:
+        """Return the path of a branch's next step for people to read: with the names of elements (``audit[North]``)."""
+        return f"{self._prefix(cursors, cursors[branch].parent if at.leaves else branch, named=True)}{at.step.id}"
 
     def entered(
         self,
@@ -279,8 +284,8 @@ class Route:
             case step:
                 raise TypeError(f"{step.id} is not a block")
 
-    def _prefix(self, cursors: Cursors, branch: str) -> str:
-        """Return the prefix of the paths of a branch's steps.
+    def _prefix(self, cursors: Cursors, branch: str, *, named: bool = False) -> str:
+        """Return the prefix of the paths of a branch's steps, with the places of elements, or with their names.
 
         Only ``for_each`` blocks and skills add to it, as ids are unique within a skill.
         """
@@ -288,7 +293,8 @@ class Route:
         for name in (*reversed(_around(cursors, branch)), branch):
             match self._block(cursors, name):
                 case ForEach(id=block):
-                    found += f"{block}[{cursors[name].index}]."
+                    index, walk = cursors[name].index, cursors[cursors[name].parent].walk
+                    found += f"{block}[{name_of(walk.elements[index], index) if named and walk else index}]."
                 case SkillStep(id=step):
                     found += f"{step}."
                 case _:

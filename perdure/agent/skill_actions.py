@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -81,6 +82,11 @@ class SkillActions:
 
     def action(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
         """Return the action of a step; if the task's memory mode leaves nothing to do, it is skipped."""
+        action = self._action(state, cursors, branch, at, now)
+        shown = self._route.shown(cursors, branch, at)
+        return action if shown == at.path else replace(action, shown=shown, is_named=self._prepared.summary_content)
+
+    def _action(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
         task, prepared, step = self._task, self._prepared, at.step
         if at.leaves:
             return self._leaving(cursors, branch, at, now)
@@ -135,9 +141,8 @@ class SkillActions:
         if step.declared.is_once:
             earlier = state.earlier or (state.started_at if here.again else None)
             of |= {"binding": prepared.binding, "earlier": earlier}
-        summary = f"{of['path']}: {step.called}"
         call = ForeignCall.model_validate(of)
-        return {"activity": Activity.BEGIN_CALL, "call": call, "critical": step.critical, "summary": summary}
+        return {"activity": Activity.BEGIN_CALL, "call": call, "critical": step.critical, "summary": step.called}
 
     def _context(self, cursors: Mapping[str, Cursor], at: Here, now: Instant, scope: Scope) -> dict[str, Any]:
         of = context_of(self._task, self._prepared, at.path, now, scope) | {"step": at.step}
@@ -149,7 +154,7 @@ class SkillActions:
         """Return the action that works out what a step's skill is given."""
         skill = self._prepared.inner[step.skill].skill
         call = EnterCall.model_validate({**of, "skill": Accepting.of(skill)})
-        how: dict[str, Any] = {"summary": f"{call.path}: the inputs of {step.skill}", "is_step": False}
+        how: dict[str, Any] = {"summary": f"the inputs of {step.skill}", "is_step": False}
         return {"activity": Activity.ENTER_SKILL, "call": call, **how}
 
     def _leaving(self, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
@@ -161,7 +166,7 @@ class SkillActions:
         how: dict[str, Any] = {"branch": branch, "path": at.path, "is_step": False, "critical": call.step.critical}
         if (known := known_end(call)) is not None:
             return Action(known=known, **how)
-        return Action(activity=Activity.LEAVE_SKILL, call=call, summary=f"{at.path}: its output", **how)
+        return Action(activity=Activity.LEAVE_SKILL, call=call, summary="its output", **how)
 
 
 def _naming(step: LetStep, of: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,7 +213,7 @@ def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[st
             known = Ended(result=Result(status=StepStatus.DONE), elements=tuple(elements))
             return Action(branch=branch, path=path, known=known, is_step=False)
     call = ExpandCall.model_validate({**of, "for_each": elements, "when": block.when})
-    how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{path}: its list", "is_step": False}
+    how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": "its list", "is_step": False}
     return Action(branch=branch, path=path, call=call, **how)
 
 

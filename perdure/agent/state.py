@@ -1,6 +1,6 @@
 """What a task's workflow knows, as one value, which travels when the history is rolled over. Does nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from heapq import nsmallest
 from typing import Any
@@ -72,6 +72,8 @@ class Branch(Passed):
     """The plan's position in it; only the plan knows its form."""
     path: str = ""
     """The action that is on its way or waits for an answer; empty: the branch is free."""
+    shown: str = Field(default="", exclude_if=is_empty)
+    """The same for people to read, with the names of list elements; empty: there are none around it."""
     question: Question | None = None
     """What it waits for. It has been put once ``asked_at`` is set."""
     until: Instant | None = None
@@ -164,15 +166,19 @@ class TaskState(Passed):
     @property
     def step(self) -> str:
         """The paths of the actions under way: ten at most, and how many more."""
-        paths = [branch.path for branch in self.branches.values() if branch.path]
-        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-        return ", ".join(paths[:_SHOWN]) + more
+        return _listed([branch.path for branch in self.branches.values() if branch.path])
+
+    @property
+    def shown(self) -> str:
+        """The same for people to read, with the names of list elements; empty: there are none."""
+        busy = [branch for branch in self.branches.values() if branch.path]
+        return _listed([one.shown or one.path for one in busy]) if any(one.shown for one in busy) else ""
 
     @property
     def waits(self) -> tuple[Wait, ...]:
         """The steps that wait for a moment or an event, the next ones first: ten at most, as thousands can wait."""
         first = nsmallest(_SHOWN, self._waiting, key=lambda branch: (branch.until or _NEVER, branch.path))
-        return tuple(Wait(step=branch.path, until=branch.until, event=branch.event) for branch in first)
+        return tuple(Wait(step=one.path, shown=one.shown, until=one.until, event=one.event) for one in first)
 
     @property
     def waiting(self) -> int:
@@ -265,6 +271,11 @@ class TaskRun(TaskEnvelope):
         return self if memory is self.memory else self.changed(memory=memory)
 
 
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more
+
+
 def deadline_of(task: AgentTask, state: TaskState) -> datetime | None:
     """Return when a task fails unless its work has ended; None: it takes as long as it needs."""
     hours = task.limits.hours
@@ -295,6 +306,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         return progress
     return progress.changed(
         step=state.step,
+        shown=state.shown,
         done=state.done,
         total=state.total,
         skipped=state.ended.get(StepStatus.SKIPPED, 0),

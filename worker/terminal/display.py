@@ -52,7 +52,7 @@ async def follow(
                     description=progress.phase.value,
                     completed=progress.done,
                     total=progress.total or None,
-                    step=progress.step,
+                    step=progress.shown or progress.step,
                 )
                 for question in progress.questions:
                     if question.id not in asked:
@@ -124,7 +124,7 @@ def not_as_meant(told: Progress | TaskResult, *, verbose: bool = False) -> Itera
 
 def show(progress: Progress, *, verbose: bool = False) -> None:
     """Print where a task is, for a person; with the lines of libraries in what failed, if that is wanted."""
-    place = f" at {progress.step}" if progress.step else ""
+    place = f" at {progress.shown or progress.step}" if progress.step else ""
     what = progress.skill or ("a chat" if progress.chat else "a goal")
     out.print(f"{progress.task_id}: {what}, {progress.phase.value}{place}", markup=False)
     out.print(
@@ -140,7 +140,7 @@ def show(progress: Progress, *, verbose: bool = False) -> None:
     if progress.paused:
         out.print("it pauses: what is under way ends, and nothing new begins")
     for wait in progress.waits:
-        out.print(f"{wait.step} {wait.told}", markup=False)
+        out.print(f"{wait.shown or wait.step} {wait.told}", markup=False)
     if (more := progress.waiting - len(progress.waits)) > 0:
         out.print(f"and {more} more wait")
     for told in versions(progress.versions):

@@ -100,6 +100,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             heartbeat=settings.heartbeat_timeout,
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,
+            summary_content=settings.summary_content,
         ),
         CompensatingActivities(services.bindings),
         ForeignActivities(foreign, client, services.session, services.toolbox),

@@ -13,7 +13,7 @@ from perdure.entries import Purpose
 from perdure.episodes import IDLE, Episode, EpisodeKind, due_at
 from perdure.errors import InvalidItem, PerdureError
 from perdure.identity import digest
-from perdure.jobs import Batch
+from perdure.jobs import Batch, named_job
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction import observing
 from perdure.memory.write_policies import WritePolicy
@@ -123,7 +123,7 @@ class Promoter:
                     unusable.append(batch)
                     continue
                 # The id is derived from the episodes and not the items: a model may not find the same in them twice.
-                await work.submit(batch, f"ingest-{work.tenant}-{digest('promoted/1', name, place)[:32]}")
+                await work.submit(batch, named_job("promoted/1", name, place))
                 jobs += 1
         return jobs, unusable
 
