@@ -192,3 +192,21 @@ def test_what_is_tried_again_was_tried_before_until_it_has_ended() -> None:
     [after] = actions_of(plan, plan.ended(state, MAIN, DONE))
     assert isinstance(after.call, ForeignCall)
     assert (after.path, after.call.earlier) == ("b", None)
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_elements_are_named_to_people_and_in_what_temporal_keeps_by_a_setting(is_named: bool) -> None:
+    inside = "[{for_each: '${[]}', as: item, steps: [{id: a, tool: t}, {id: b, skill: inner}]}]"
+    plan, state = begun(
+        f"[{{for_each: '${{[]}}', as: shop, steps: {inside}}}]", "name: inner\nsteps: [{id: c, tool: t}]"
+    )
+    state = state.changed(prepared=state.prepared.changed(summary_content=is_named))
+    plan = SkillPlan(TaskRun(task_id="t", user_id="ada", skill="s", agent="clerk"), state.prepared)
+    place = "shop[North]" if is_named else "shop[0]"
+    state = plan.ended(state, MAIN, Ended(result=DONE.result, elements=({"name": "North"},)))
+    [action] = actions_of(plan, state)
+    assert (action.path, action.shown, action.told) == ("shop[0].item", "shop[North].item", f"{place}.item: its list")
+    state = plan.ended(state, "shop[0]", Ended(result=DONE.result, elements=("7", [])))
+    [action] = actions_of(plan, state)
+    assert (action.path, action.shown) == ("shop[0].item[0].a", "shop[North].item[7].a")
+    assert action.told == (action.shown if is_named else action.path)
