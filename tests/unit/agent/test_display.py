@@ -131,3 +131,13 @@ def test_details_say_who_paused_it_and_what_else_was_done_to_it() -> None:
         "### What was done to it",
         *(f"- paused by person ada on 2026-01-02 00:00:00 UTC: {number}" for number in range(1, 6)),
     ]
+
+
+def test_details_call_elements_by_their_names() -> None:
+    waits = (Wait(step="shops[0].pause", shown="shops[North].pause", until=NOW), Wait(step="paid", event="paid 7"))
+    progress = PLAIN.changed(step="shops[0].pause, paid", shown="shops[North].pause, paid", waits=waits, waiting=2)
+    assert details(progress, [], "task-t-1").split("\n\n")[1:] == [
+        "Now at `shops[North].pause, paid`",
+        "`shops[North].pause` waits until 2026-01-02 00:00:00 UTC",
+        "`paid` waits for the event 'paid 7'",
+    ]
