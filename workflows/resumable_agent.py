@@ -16,8 +16,9 @@ from perdure.agent.chat_plan import ChatPlan
 from perdure.agent.goal_plan import GoalPlan, conversation_of
 from perdure.agent.plan import Finish, Plan
 from perdure.agent.prepared import PrepareCall, PreparedTask
+from perdure.agent.reporting import result_of
 from perdure.agent.skill_plan import SkillPlan
-from perdure.agent.state import TaskRun, TaskState, result_of
+from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steering import judged_by_people
 from perdure.agent.steps.task_calls import CreditCall, Evaluated, SkillTrial
 from perdure.agent.taking_over import LeftBySteps, StepsAsked, left_by

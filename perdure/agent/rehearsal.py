@@ -11,8 +11,9 @@ from perdure.agent.given import Given, NotGiven
 from perdure.agent.given_steps import GivenSteps
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, beyond, waited
 from perdure.agent.prepared import InnerSkill, PreparedTask, ToolShape
+from perdure.agent.reporting import result_of
 from perdure.agent.skill_plan import SkillPlan
-from perdure.agent.state import TaskRun, TaskState, result_of
+from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Asks, Ended, Resumed, Value, Waits
 from perdure.agent.steps.judging import Judged
 from perdure.agent.steps.validation import check_linked, checked_inputs

@@ -13,7 +13,7 @@ from temporalio.service import RPCStatusCode
 from perdure import Actor, ActorKind, Answer, Event, TaskResult
 from perdure.agent.events import Events
 from perdure.agent.questions import Questions
-from perdure.agent.state import result_of
+from perdure.agent.reporting import result_of
 from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.history import History
 from perdure.model import Instant

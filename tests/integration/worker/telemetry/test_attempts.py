@@ -67,7 +67,7 @@ async def test_a_task_is_traced_whole_and_a_failure_names_the_line_in_logs_and_s
         spans = spans_of(tmp_path / "home/traces", trace)
         assert len([span for span in spans if not span.parent]) == 1
         tools = [span for span in spans if span.name == "execute_tool weigh"]
-        assert {span.attributes["perdure.step"] for span in tools} == {"first", "second"}
+        assert {str(span.attributes["perdure.step"]) for span in tools} == {"first", "second"}
         assert {span.parent for span in tools} <= {span.span for span in spans}
         failed = [span.attributes for span in tools if span.failed]
         assert failed[-1]["error.type"] == "JSONDecodeError"

@@ -5,15 +5,14 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from perdure.agent.prepared import PreparedTask
+from perdure.agent.reporting import memory_of, progress_of, result_of
 from perdure.agent.state import (
     RECALLS_KEPT,
+    REPORTS_KEPT,
     WARNINGS_KEPT,
     Learned,
     TaskRun,
     TaskState,
-    memory_of,
-    progress_of,
-    result_of,
 )
 from perdure.agent.steps.calls import Ended, Result
 from perdure.changes import Actor, ActorKind
@@ -198,3 +197,13 @@ def test_of_thousands_that_wait_the_next_ten_are_named() -> None:
     assert told.waiting == 25
     assert told.step.count(", ") == 9
     assert told.step.endswith(" more")
+
+
+def test_the_last_steps_that_failed_or_were_skipped_are_reported_each_kind_by_itself() -> None:
+    state = STATE
+    for number in range(REPORTS_KEPT + 2):
+        state = state.reported(f"a{number}", StepStatus.SKIPPED, "its condition (when) is false")
+    state = state.reported("b", StepStatus.FAILED, "x" * 2_000)
+    told = progress_of(TASK, state, Phase.RUNNING).incomplete
+    assert [one.step for one in told] == [*(f"a{number}" for number in range(2, REPORTS_KEPT + 2)), "b"]
+    assert len(told[-1].problem) == 500
