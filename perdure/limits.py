@@ -1,10 +1,11 @@
 """How many calls of a tool are made at once, and in a minute. Pure values."""
 
+from collections.abc import Iterable
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from perdure.errors import Unavailable
+from perdure.errors import InvalidInput, Unavailable
 from perdure.model import Model
 
 MINUTE = 60.0
@@ -52,3 +53,15 @@ class CallLimit(Model):
         """The limit, in a few words."""
         for_user = " for a user" if self.per_user else ""
         return f"at most {self.most} times {'at once' if self.at_once else 'a minute'}{for_user}"
+
+
+def require_distinct(limits: Iterable[CallLimit], what: str) -> None:
+    """Refuse two limits of one kind.
+
+    Raises:
+        InvalidInput: There are two, with what they limit.
+    """
+    kinds = [(one.at_once is None, one.per_user) for one in limits]
+    if len(set(kinds)) < len(kinds):
+        fix = "give one of each kind: at_once or per_minute, per_user or not"
+        raise InvalidInput(what, "has two limits of one kind", fix=fix)

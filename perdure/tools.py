@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import nearest, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
-from perdure.limits import CallLimit
+from perdure.limits import CallLimit, require_distinct
 from perdure.model import DEEPEST_VALUE, Model, Name, OpenEnum, depth
 from perdure.secrets.redaction import KNOWN
 from perdure.signatures import CHECK_RETURNS, ToolCall, arguments_of, hints_of, require_check, secrets_of, taking
@@ -274,9 +274,7 @@ def tool(
         if quick and limits:
             fix = "leave one of the two out"
             raise InvalidInput(f"tool {named}", "is quick, and a quick call waits for no turn", fix=fix)
-        if len({(one.at_once is None, one.per_user) for one in limits}) < len(limits):
-            fix = "give one of each kind: at_once or per_minute, per_user or not"
-            raise InvalidInput(f"tool {named}", "has two limits of one kind", fix=fix)
+        require_distinct(limits, f"tool {named}")
         if (seconds := timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)) <= 0:
             raise InvalidInput(f"tool {named}", "has a timeout below zero")
         return Tool(

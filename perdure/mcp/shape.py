@@ -9,6 +9,7 @@ from pydantic import Field
 
 from perdure.documents import kind_of, mapping, validated
 from perdure.errors import InvalidInput
+from perdure.limits import CallLimit, require_distinct
 from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
 from perdure.tools import Effect
@@ -34,6 +35,8 @@ class ServerTool(Passed):
     effect: Effect = Effect.ONCE
     timeout: Annotated[float, Field(gt=0, le=86_400)] | None = None
     """Seconds that a call may take; None: as the server says."""
+    limits: tuple[CallLimit, ...] = ()
+    """How often it may be called, by all workers together."""
 
 
 class McpServer(Passed):
@@ -62,10 +65,10 @@ class McpServer(Passed):
         given = (*self.env.values(), *self.headers.values())
         return tuple(dict.fromkeys(one.secret for one in given if isinstance(one, SecretName)))
 
-    def declared(self, tool: str) -> tuple[Effect, float]:
-        """Return what a tool does, and how many seconds a call may take."""
+    def declared(self, tool: str) -> tuple[Effect, float, tuple[CallLimit, ...]]:
+        """Return what a tool does, how many seconds a call may take, and how often it may be called."""
         found = self.tools.get(tool, ServerTool())
-        return found.effect, found.timeout or self.timeout
+        return found.effect, found.timeout or self.timeout, found.limits
 
     def prefixed(self, tool: str) -> str:
         """Return what skills and agents call a tool of it."""
@@ -144,4 +147,6 @@ def _tool(value: object, path: str) -> ServerTool:
     # The short form is name: effect.
     if value is not None and kind_of(value) == "text":
         value = {"effect": value}
-    return validated(ServerTool, mapping(value, path, InvalidInput), path)
+    tool = validated(ServerTool, mapping(value, path, InvalidInput), path)
+    require_distinct(tool.limits, path)
+    return tool

@@ -41,10 +41,10 @@ class McpTool(Tool[..., Any]):
         self.server, self.own = server, own
         self._connection = connection
         self._schema: ArgumentSchema | None = None
-        self.effect, self.timeout = server.declared(own)
+        self.effect, self.timeout, self.limits = server.declared(own)
         self.check = None
         self.name = server.prefixed(own)
-        self.quick, self.limits = False, ()
+        self.quick = False
         self.description = ""
         self.arguments = _Unknown
         # Those of its server: without them it cannot be reached.

@@ -22,11 +22,24 @@ tools: {look: read, write: {effect: idempotent, timeout: 60}}
 
 def test_what_is_not_declared_must_not_be_repeated() -> None:
     server = read_server(SERVER)
-    assert server.declared("look") == (Effect.READ, 20)
-    assert server.declared("write") == (Effect.IDEMPOTENT, 60)
-    assert server.declared("send") == (Effect.ONCE, 20)
-    assert read_server("name: a\nurl: https://x.example/mcp\n").declared("b") == (Effect.ONCE, DEFAULT_SECONDS)
+    assert server.declared("look") == (Effect.READ, 20, ())
+    assert server.declared("write") == (Effect.IDEMPOTENT, 60, ())
+    assert server.declared("send") == (Effect.ONCE, 20, ())
+    assert read_server("name: a\nurl: https://x.example/mcp\n").declared("b") == (Effect.ONCE, DEFAULT_SECONDS, ())
     assert server.secrets == ("drive-token",)
+
+
+def test_its_tools_have_limits_as_others_have() -> None:
+    text = "name: a\nurl: https://x.example/mcp\ntools: {look: {effect: read, limits: LIMITS}}\n"
+    server = read_server(text.replace("LIMITS", "[{per_minute: 30, per_user: true}, {at_once: 4}]"))
+    assert [one.told for one in server.declared("look")[2]] == [
+        "at most 30 times a minute for a user",
+        "at most 4 times at once",
+    ]
+    with pytest.raises(InvalidInput, match=r"tools\.look: has two limits of one kind"):
+        read_server(text.replace("LIMITS", "[{at_once: 3}, {at_once: 4}]"))
+    with pytest.raises(InvalidInput, match=r"tools\.look\.limits\[0\]"):
+        read_server(text.replace("LIMITS", "[{per_minut: 30}]"))
 
 
 @pytest.mark.parametrize(
