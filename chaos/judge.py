@@ -118,4 +118,4 @@ def _judge_receipt(job: Submitted, tenant: str, verdict: Verdict) -> set[str]:
 
 def _records(one: Started, tenant: str) -> set[str]:
     user = one.task.user_id
-    return {record_id(tenant, Lane.FEEDBACK, mark, {"mark": mark, "user": user}) for mark in one.marks}
+    return {record_id(tenant, Lane.PATTERN, mark, {"mark": mark, "user": user}) for mark in one.marks}

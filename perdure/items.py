@@ -1,9 +1,17 @@
 """Items that can be offered to memory, and the identity of the entries that they become. Pure."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    StringConstraints,
+    Tag,
+    field_validator,
+)
 
 from perdure.entries import MARKER, Described, Lane, normalised
 from perdure.errors import InvalidInput
@@ -37,7 +45,7 @@ ObservedAt = Annotated[Instant, AfterValidator(_not_before_1970)]
 
 
 class RecordItem(Passed):
-    """One execution record to be written."""
+    """One execution record to be written: what all lanes have in common, and all of a lane that is not known."""
 
     kind: Literal["record"] = "record"
     lane: Lane
@@ -58,6 +66,95 @@ class RecordItem(Passed):
     @classmethod
     def _is_bounded(cls, payload: JsonValue) -> JsonValue:
         return _bounded(payload, LARGEST_PAYLOAD, "remember the insight, at most")
+
+
+def required_intent(intent: str) -> str:
+    """Return what a recommendation was made for.
+
+    Raises:
+        ValueError: It is empty.
+    """
+    if not intent.strip():
+        raise ValueError("is empty (say what the recommendation is for: nobody can judge it otherwise)")
+    return intent
+
+
+FEEDBACK = ("answer", "correction", "rating")
+"""What a person's feedback may say: each is the name of it in the payload."""
+
+
+def required_feedback(payload: JsonValue) -> JsonValue:
+    """Return what a person said: an answer, a correction or a rating, and whatever else is kept with it.
+
+    Raises:
+        ValueError: It says none of them, or its rating is not a number.
+    """
+    said = payload if isinstance(payload, dict) else {}
+    if all(said.get(name) is None for name in FEEDBACK):
+        raise ValueError("has no answer, correction or rating (write what the person said, as answer: yes)")
+    rating = said.get("rating")
+    if rating is not None and (isinstance(rating, bool | str | list | dict) or not 0 <= rating <= 1):
+        raise ValueError("has a rating that is not a number from 0 to 1 (divide the stars by the most there can be)")
+    return payload
+
+
+def required_pattern(payload: JsonValue) -> JsonValue:
+    """Return what was seen.
+
+    Raises:
+        ValueError: There is nothing in it.
+    """
+    if payload is None or (isinstance(payload, str | list | dict) and not payload):
+        raise ValueError("is empty (write what was seen under this key)")
+    return payload
+
+
+class RecommendationItem(RecordItem):
+    """What a run recommends, and what for."""
+
+    lane: Lane = Lane.RECOMMENDATION
+    intent: Annotated[str, Field(max_length=200), AfterValidator(required_intent)]  # pyright: ignore[reportGeneralTypeIssues]  it has no default
+
+
+class FeedbackItem(RecordItem):
+    """What a person said of something: an answer, a correction or a rating."""
+
+    lane: Lane = Lane.FEEDBACK
+    payload: Annotated[JsonValue, AfterValidator(required_feedback), Field(examples=[{"answer": "yes"}])]
+
+
+class PatternItem(RecordItem):
+    """What was seen, to be recognised when it is seen again."""
+
+    lane: Lane = Lane.PATTERN
+    payload: Annotated[JsonValue, AfterValidator(required_pattern)]
+
+
+_LANES: dict[str, type[RecordItem]] = {
+    Lane.RECOMMENDATION: RecommendationItem,
+    Lane.FEEDBACK: FeedbackItem,
+    Lane.PATTERN: PatternItem,
+}
+
+
+def record_model(lane: object) -> type[RecordItem]:
+    """Return the model that checks a lane's records; of a lane that is not known, what all have in common."""
+    return _LANES.get(lane, RecordItem) if isinstance(lane, str) else RecordItem
+
+
+def _lane_of(value: Any) -> str:
+    lane = cast("dict[str, Any]", value).get("lane") if isinstance(value, dict) else getattr(value, "lane", None)
+    return lane if isinstance(lane, str) and lane in _LANES else "other"
+
+
+AnyRecordItem = Annotated[
+    Annotated[RecommendationItem, Tag("recommendation")]
+    | Annotated[FeedbackItem, Tag("feedback")]
+    | Annotated[PatternItem, Tag("pattern")]
+    | Annotated[RecordItem, Tag("other")],
+    Discriminator(_lane_of),
+]
+"""A record of any lane, each checked by its own model."""
 
 
 def _says_nothing_recalled(content: str) -> str:
@@ -102,7 +199,7 @@ class TurnItem(Passed):
     occurred_at: ObservedAt
 
 
-Item = Annotated[RecordItem | MemoryItem | TurnItem, Field(discriminator="kind")]
+Item = Annotated[AnyRecordItem | MemoryItem | TurnItem, Field(discriminator="kind")]
 """Anything that can be offered to memory."""
 
 

@@ -1,6 +1,7 @@
 """What the steps of a skill are made of: templates, inputs, and what becomes of a failure. Pure values."""
 
-from typing import Annotated, Self
+from collections.abc import Callable
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
@@ -8,6 +9,7 @@ from perdure.durations import check_wait, lasting
 from perdure.entries import Lane, MemoryType
 from perdure.events import event_name
 from perdure.identity import OwnerId
+from perdure.items import required_feedback, required_intent, required_pattern
 from perdure.model import Name, OpenEnum, Passed, spelled
 from perdure.strategies import ProfileName, Strategy
 
@@ -34,6 +36,13 @@ def _called(text: str) -> str:
 
 Duration = Annotated[str, AfterValidator(lasting), Field(examples=["45s"])]
 """A number and a unit, as it was written: ``45s``."""
+
+
+def _part(name: str, require: Callable[[Any], object], value: object) -> None:
+    try:
+        require(value)
+    except ValueError as problem:
+        raise ValueError(f"its {name} {problem}") from None
 
 
 class InputType(OpenEnum):
@@ -86,15 +95,30 @@ class RecordTemplate(Passed):
     key: Template
     """What it is found by exactly."""
     payload: JsonValue
-    """What is recorded: any JSON."""
+    """What is recorded: any JSON; for feedback, a mapping with the person's ``answer``, ``correction`` or ``rating``
+    (from 0 to 1); for a pattern, anything that is not empty."""
     summary: str = ""
     """What happened, in a sentence that a search can find."""
     intent: str = ""
-    """What was wanted."""
+    """What was wanted; a recommendation has to say what it is for."""
     of: OwnerId | None = None
     """Whose memory it is; None: that of the task's user."""
     when: Template | None = None
     """Whether it is written at all."""
+
+    @model_validator(mode="after")
+    def _is_fit_for_its_lane(self) -> Self:
+        match self.lane:
+            case Lane.RECOMMENDATION:
+                _part("intent", required_intent, self.intent)
+            case Lane.FEEDBACK if not isinstance(self.payload, str):
+                _part("payload", required_feedback, self.payload)
+            case Lane.PATTERN:
+                _part("payload", required_pattern, self.payload)
+            case _:
+                # An expression, whose value the step checks; or a newer build's lane.
+                pass
+        return self
 
 
 class MemoryTemplate(Passed):

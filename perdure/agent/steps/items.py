@@ -10,7 +10,7 @@ from perdure.documents import fitted
 from perdure.entries import Source
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.items import Item, MemoryItem, OfferedItem, RecordItem
+from perdure.items import Item, MemoryItem, OfferedItem, record_model
 from perdure.skills.templates import MemoryTemplate, RecordTemplate
 
 
@@ -51,7 +51,8 @@ def _item(
     if isinstance(template, RecordTemplate):
         texts = {name: text(name) for name in ("key", "summary", "intent")}
         payload = evaluate(template.payload, names, f"{field}.payload")
-        return fitted(RecordItem, {"lane": template.lane, "payload": payload, **texts, **observed}, field, InvalidItem)
+        record = {"lane": template.lane, "payload": payload, **texts, **observed}
+        return fitted(record_model(template.lane), record, field, InvalidItem)
     memory = {
         "content": text("memory"),
         "memory_type": template.type,

@@ -7,19 +7,13 @@ from pydantic import JsonValue
 
 from perdure.documents import mapping, validated
 from perdure.errors import InvalidItem
-from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id
+from perdure.items import Item, MemoryItem, TurnItem, imported_id, record_model
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant
 from perdure.names import DEFAULT_POLICY
 
 LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
-
-_KINDS: dict[str, type[RecordItem | MemoryItem | TurnItem]] = {
-    "record": RecordItem,
-    "memory": MemoryItem,
-    "turn": TurnItem,
-}
 
 
 AHEAD = timedelta(days=1)
@@ -70,13 +64,17 @@ def read_item(raw: JsonValue, field: str) -> Item:
         InvalidItem: Naming the field and the fix.
     """
     written = mapping(raw, field, InvalidItem)
-    name = written.get("kind")
-    kind = _KINDS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        raise InvalidItem(
-            f"{field}.kind", "is neither record, memory nor turn", fix="write kind: record, kind: memory, or kind: turn"
-        )
-    return validated(kind, written, field, InvalidItem)
+    match written.get("kind"):
+        case "record":
+            # Where an intent is required, an empty one says what to write; a missing field would not.
+            return validated(record_model(written.get("lane")), {"intent": ""} | written, field, InvalidItem)
+        case "memory":
+            return validated(MemoryItem, written, field, InvalidItem)
+        case "turn":
+            return validated(TurnItem, written, field, InvalidItem)
+        case _:
+            fix = "write kind: record, kind: memory, or kind: turn"
+            raise InvalidItem(f"{field}.kind", "is neither record, memory nor turn", fix=fix)
 
 
 def read_batch(

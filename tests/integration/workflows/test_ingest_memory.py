@@ -53,7 +53,7 @@ async def test_a_batch_that_a_newer_build_lets_be_larger_becomes_memory(servers:
         "lane": "feedback",
         "key": "k" * 201,
         "summary": "s" * 501,
-        "payload": {"a": "x" * 17_000},
+        "payload": {"answer": "x" * 17_000},
         "occurrence": "o",
         "occurred_at": NOW,
     }

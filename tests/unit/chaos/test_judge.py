@@ -30,7 +30,7 @@ def key_of(step: str) -> str:
 
 
 def record_of(mark: str) -> str:
-    return record_id("t_ada", Lane.FEEDBACK, mark, {"mark": mark, "user": "ada"})
+    return record_id("t_ada", Lane.PATTERN, mark, {"mark": mark, "user": "ada"})
 
 
 @dataclass

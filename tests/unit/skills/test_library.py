@@ -104,6 +104,14 @@ def test_the_version_is_what_it_does() -> None:
         ("name: x\nsteps: [{for_each: '${x}', steps: [{id: a, tool: t}]}]", r"steps\[0\].as: is missing"),
         ("name: x\nsteps: [{id: a, recall: {txt: b}}]", r"steps\[0\].recall.txt: .*did you mean 'text'"),
         ("name: x\nsteps: [{id: a, recall: {keys: [b]}}]", "keys need a lane"),
+        (
+            "name: x\nsteps: [{id: a, remember: [{lane: recommendation, key: k, payload: 1}]}]",
+            r"remember\[0\]: its intent is empty \(say what the recommendation is for",
+        ),
+        (
+            "name: x\nsteps: [{id: a, remember: [{lane: feedback, key: k, payload: {by: Kim}}]}]",
+            r"remember\[0\]: its payload has no answer, correction or rating",
+        ),
         ("name: x\nsteps: [{id: a, remember: [{lane: patern, key: k, payload: 1}]}]", r"remember\[0\].lane"),
         ("name: x\nsteps: [{id: a, tool: t, on_failure: explode}]", r"steps\[0\].on_failure"),
         ("name: x\ninputs: {a: strin}\nsteps: [{id: a, tool: t}]", r"inputs.a.type"),

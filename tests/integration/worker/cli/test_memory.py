@@ -60,9 +60,9 @@ async def test_the_same_items_under_the_same_key_are_the_same_job(installed: Ins
 async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installation, user: str) -> None:
     past = {"occurred_at": "2019-12-01T00:00:00Z", "valid_until": "2020-01-01T00:00:00Z"}
     items: list[JsonValue] = [
-        {"kind": "record", "lane": "feedback", "key": "freeze", "payload": {}, **past},
+        {"kind": "record", "lane": "feedback", "key": "freeze", "payload": {"answer": "yes"}, **past},
         {"kind": "record", "lane": "feedbak", "key": "x", "payload": {}},
-        {"kind": "record", "lane": "feedback", "key": "policy", "payload": {"since": 2024}},
+        {"kind": "record", "lane": "feedback", "key": "policy", "payload": {"correction": {"since": 2024}}},
     ]
     file = installed.write(f"{uuid4().hex}.json", json.dumps(items))
 

@@ -106,7 +106,7 @@ steps:
   - for_each: "${{[{", ".join(map(str, range(12)))}]}}"
     as: n
     steps:
-      - {{id: no, remember: [{{lane: feedback, key: "${{''}}", payload: 1}}]}}
+      - {{id: no, remember: [{{lane: pattern, key: "${{''}}", payload: 1}}]}}
   - {{id: learn, remember: [{{memory: "Rooms are blue."}}, {{memory: "Doors are blue."}}], critical: true}}
   - {{id: look, recall: {{text: "What is blue?", limit: 1, strategy: similarity}}}}
 """

@@ -61,9 +61,9 @@ steps:
   - for_each: "${[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]}"
     as: n
     steps:
-      - {id: a, tool: echo, args: {value: "${n}"}, remember: [{lane: feedback, key: "k${n}", payload: "${output}"}]}
+      - {id: a, tool: echo, args: {value: "${n}"}, remember: [{lane: pattern, key: "k${n}", payload: "${output}"}]}
   - id: b
-    remember: [{memory: "The echo answers", type: fact}, {lane: feedback, key: "${''}", payload: 1}]
+    remember: [{memory: "The echo answers", type: fact}, {lane: pattern, key: "${''}", payload: 1}]
 """
     )
     assert result.status == "completed"
@@ -137,7 +137,7 @@ steps:
         tool: echo
         args: {value: "${inputs.value}"}
         remember: [{lane: pattern, key: "${name}", payload: {value: "${output}"}}]
-  - {id: last, remember: [{lane: feedback, key: told, payload: 1}], critical: true}
+  - {id: last, remember: [{lane: pattern, key: told, payload: 1}], critical: true}
 """
 
 ASK = """

@@ -31,7 +31,7 @@ steps:
       - id: write
         tool: append
         args: {{ledger: "{ledger}", line: "${{n}} ${{steps.first.answer}} ${{inputs.text.size()}}"}}
-        remember: [{{lane: feedback, key: "k${{n}}", payload: "${{n}}"}}]
+        remember: [{{lane: pattern, key: "k${{n}}", payload: "${{n}}"}}]
   - {{id: last, tool: echo, args: {{value: 1}}, approve: "Go on?"}}
 output: "${{steps.large.output.size() + steps.n.count}}"
 """

@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
 from perdure.agent.steps.items import items_of
-from perdure.entries import Lane, MemoryType, Source
-from perdure.items import MemoryItem, RecordItem
+from perdure.entries import MemoryType, Source
+from perdure.items import MemoryItem, PatternItem
 from perdure.skills.templates import MemoryTemplate, RecordTemplate
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -33,8 +33,7 @@ def test_templates_become_items() -> None:
     items, refused = items_of((record, memory), NAMES, CONTEXT)
     assert refused == ()
     assert tuple(one.item for one in items) == (
-        RecordItem(
-            lane=Lane.PATTERN,
+        PatternItem(
             key="numpy",
             payload={"name": "numpy", "fine": True},
             summary="saw numpy",
@@ -73,6 +72,7 @@ def test_one_that_is_no_good_keeps_no_other_from_being_remembered() -> None:
         ({"memory": "x", "when": "${output.none}"}, "PRD103 p.remember[0].when: "),
         ({"memory": "${''}"}, "PRD105 p.remember[0].content: "),
         ({"lane": "pattern", "key": "${output.none}", "payload": 1}, "PRD103 p.remember[0].key: "),
+        ({"lane": "feedback", "key": "k", "payload": "${output}"}, "PRD105 p.remember[0].payload: has no answer"),
         ({"lane": "pattern", "key": "k", "payload": "${output.none}"}, "PRD103 p.remember[0].payload: "),
         ({"lane": "pattern", "key": "k", "payload": 1, "summary": "${output.none}"}, "PRD103 p.remember[0].summary: "),
         ({"lane": "pattern", "key": "${' '}", "payload": 1}, "PRD105 p.remember[0].key: "),

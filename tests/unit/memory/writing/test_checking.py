@@ -1,5 +1,6 @@
 """Pre-flight checks: a bad item is refused before any I/O, naming the field and the fix."""
 
+import re
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -8,9 +9,10 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.errors import InvalidItem
-from perdure.items import LARGEST_PAYLOAD
+from perdure.items import LARGEST_PAYLOAD, FeedbackItem, PatternItem, RecommendationItem, RecordItem
 from perdure.jobs import Batch, UnusableItem
 from perdure.memory.writing.checking import LARGEST_BATCH, read_batch
+from perdure.tolerance import read_back
 
 GOOD: dict[str, JsonValue] = {
     "kind": "memory",
@@ -177,3 +179,47 @@ def test_the_reason_stays_with_the_item_that_cannot_be_used() -> None:
 def test_a_batch_of_which_nothing_else_is_said_is_given_by_nobody_known() -> None:
     read = read_batch(tenant="t", key="k", items=[GOOD])
     assert read == Batch(tenant="t", key="k", items=read.items)
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        ({"lane": "recommendation"}, "intent: is empty (say what"),
+        ({"lane": "recommendation", "intent": " "}, "intent: is empty (say what"),
+        ({"lane": "feedback"}, "payload: has no answer, correction or rating (write"),
+        ({"lane": "feedback", "payload": {"answer": None, "by": "Kim"}}, "payload: has no answer"),
+        (
+            {"lane": "feedback", "payload": {"rating": 4}},
+            "payload: has a rating that is not a number from 0 to 1 (divide",
+        ),
+        ({"lane": "feedback", "payload": {"rating": True}}, "payload: has a rating that is not a number"),
+        ({"lane": "pattern", "payload": {}}, "payload: is empty (write what was seen"),
+        ({"lane": "patern"}, "lane: 'patern' is not one of the choices (did you mean 'pattern'?)"),
+        ({"lane": None}, "lane: "),
+    ],
+)
+def test_each_lane_is_checked_by_its_own_model(record: dict[str, JsonValue], field: str) -> None:
+    with pytest.raises(InvalidItem, match=re.escape(f"items[0].{field}")):
+        read_batch(tenant="t", key="k", items=[RECORD | record])
+
+
+@pytest.mark.parametrize(
+    ("record", "model"),
+    [
+        ({"lane": "recommendation", "intent": "cut costs"}, RecommendationItem),
+        ({"lane": "feedback", "payload": {"rating": 1, "of": "the plan"}}, FeedbackItem),
+        ({"lane": "feedback", "payload": {"answer": False}}, FeedbackItem),
+        ({"lane": "pattern", "payload": 0}, PatternItem),
+    ],
+)
+def test_a_batch_keeps_the_model_of_each_lane_on_its_way(record: dict[str, JsonValue], model: type[RecordItem]) -> None:
+    batch = read_batch(tenant="t", key="k", items=[RECORD | record])
+    [item] = read_back(Batch, batch.model_dump_json()).items
+    assert type(item) is model
+    assert item == batch.items[0]
+
+
+def test_a_record_of_a_newer_builds_lane_is_read_back_as_what_all_lanes_have_in_common() -> None:
+    batch = read_batch(tenant="t", key="k", items=[RECORD])
+    text = batch.model_dump_json().replace('"pattern"', '"audit"')
+    assert type(read_back(Batch, text).items[0]) is RecordItem
