@@ -1,7 +1,8 @@
 """Episodes of a session: written on a best-effort basis; they never make anything fail, or wait for long."""
 
 import asyncio
-from collections.abc import Sequence
+import functools
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -12,12 +13,16 @@ from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.awaited import TakeCall
 from perdure.agent.steps.calls import Asks, Ended, StepCall, StepContext
 from perdure.agent.steps.task_calls import AnnounceCall
-from perdure.consents import withdrawn
+from perdure.agent.steps.values import Values
+from perdure.consents import is_granted, withdrawn
+from perdure.entries import Purpose
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted
-from perdure.errors import StoreUnavailable, TenantErased
+from perdure.errors import ResultExpired, StoreUnavailable, TenantErased
 from perdure.items import Item
 from perdure.memory.consenting import ConsentBook
+from perdure.memory.extraction.results import statements_of
 from perdure.memory.extraction.screening import brief
+from perdure.memory.write_policies import WritePolicy
 from perdure.said import Said
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
@@ -28,6 +33,10 @@ _log = structlog.get_logger(__name__)
 PATIENCE = 2.0
 """Seconds that episodes may hold a step up; then they go to the spool."""
 
+LARGEST_READ = 100_000
+"""Bytes of a tool's result that is read for what it states. A larger one is a document, of which a skill remembers what
+matters. A choice."""
+
 BRIEF_PATIENCE = 0.1
 """Seconds that they may hold up a step that is cut off after half a second."""
 
@@ -35,10 +44,14 @@ BRIEF_PATIENCE = 0.1
 class SessionWriter:
     """Writes what was said, decided and learned in a session, and what became of each step, without private data."""
 
-    def __init__(self, episodes: Episodes, spool: Spool, consents: ConsentBook) -> None:
+    def __init__(
+        self, episodes: Episodes, spool: Spool, consents: ConsentBook, *, values: Values, policy: WritePolicy
+    ) -> None:
         self._episodes = episodes
         self._spool = spool
         self._consents = consents
+        self._values = values
+        self._policy = policy
         self.waiting = asyncio.Event()
         """Set whenever an episode was left in the spool, to wait for Redis."""
 
@@ -57,7 +70,8 @@ class SessionWriter:
             found += [happened.done(call, attempt.run, outcome, now)]
             found += happened.insights([one.item for one in outcome.items], call.path, now)
             found += await self._resolved(call, attempt, now)
-        await self.write(call.tenant, call.session, found, epoch=call.epoch, patience=_patience(attempt))
+        offers = functools.partial(self._offered, call, attempt, outcome)
+        await self.write(call.tenant, call.session, found, epoch=call.epoch, patience=_patience(attempt), offers=offers)
 
     async def remembered(self, call: StepContext, outcome: Ended) -> None:
         """Write what a step without a tool has learned."""
@@ -103,17 +117,29 @@ class SessionWriter:
         *,
         epoch: int | None = None,
         patience: float = PATIENCE,
+        offers: Callable[[], Awaitable[Sequence[Episode]]] | None = None,
     ) -> None:
         """Write episodes, each once, if the user consents; to the spool if Redis does not answer soon.
 
         Consent is checked again when they are brought from the spool. What began under an older epoch than the user's
         is dropped.
+
+        Args:
+            tenant: Whose session it is.
+            session: The session.
+            episodes: What happened.
+            epoch: The tenant's epoch that it began under; None: not known.
+            patience: Seconds until they go to the spool.
+            offers: Finds what memory may extract; not called unless the user is known to consent to that.
         """
         left = [_screened(one) for one in episodes]
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(patience):
                 if left:
-                    left = permitted(left, withdrawn(await self._consents.of(tenant)))
+                    consents = await self._consents.of(tenant)
+                    left = permitted(left, withdrawn(consents))
+                    if offers is not None and is_granted(consents, Purpose.EXTRACTED) and left:
+                        left += map(_screened, await offers())
                 while left:
                     try:
                         await self._episodes.append(tenant, session, left[0], epoch=epoch)
@@ -128,6 +154,19 @@ class SessionWriter:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))
             finally:
                 self.waiting.set()
+
+    async def _offered(self, call: StepCall, attempt: Attempt, outcome: Ended | Asks) -> list[Episode]:
+        """Return what a tool's result states that memory may take; nothing of one that is a document."""
+        output = outcome.result.parts.get("output") if isinstance(outcome, Ended) else None
+        if output is None or self._policy.verbatim or output.size > LARGEST_READ:
+            return []
+        now = datetime.now(UTC)
+        try:
+            value = await self._values.get(call.tenant, call.task_id, output)
+        except ResultExpired:
+            return []
+        found = statements_of(value, attempt.report.arguments, at=now, policy=self._policy)
+        return happened.stated(call, attempt.run, found, now)
 
     async def _resolved(self, call: StepCall, attempt: Attempt, now: datetime) -> list[Episode]:
         failure = await self._known(call, happened.failure_id(attempt.run, call.path), _patience(attempt))

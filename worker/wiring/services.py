@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from activities.episodes import SessionWriter
 from perdure.agent.steps.enforcing import Enforcer
+from perdure.agent.steps.values import Values
 from perdure.losses import Store
 from perdure.mcp.servers import McpServers, open_servers
 from perdure.memory.door import Door
@@ -130,8 +131,8 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     ):
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), reading.deletions, Leases(redis), rules_of(settings)
-        erasures = RedisErasures(redis)
-        ttl = timedelta(days=settings.claim_ttl_days)
+        erasures, ttl = RedisErasures(redis), timedelta(days=settings.claim_ttl_days)
+        outputs = Outputs(redis, ttl, files=ValueFiles(settings.journal_folder))
         repair = Repair(
             longterm=longterm,
             embedder=reading.embedder,
@@ -156,7 +157,13 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             **vars(reading),
             leases=leases,
             door=door,
-            session=SessionWriter(reading.episodes, reading.spool, reading.consents),
+            session=SessionWriter(
+                reading.episodes,
+                reading.spool,
+                reading.consents,
+                values=Values(outputs),
+                policy=policies[DEFAULT_POLICY],
+            ),
             writer=Writer(
                 longterm=longterm,
                 embedder=reading.embedder,
@@ -225,7 +232,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             bindings=TaskBindings(redis, ttl),
             trials=SkillTrials(redis),
             claims=Claims(redis, ttl),
-            outputs=Outputs(redis, ttl, files=ValueFiles(settings.journal_folder)),
+            outputs=outputs,
             results=Outputs(redis, RESULTS_KEPT, kind="result"),
             toolbox=toolbox_of(settings).extended(servers.serve(), servers.find),
             servers=servers,

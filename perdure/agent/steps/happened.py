@@ -51,6 +51,29 @@ def insights(items: Sequence[Item], step: str, at: datetime) -> list[Episode]:
     ]
 
 
+def stated(call: StepCall, run: str, statements: Sequence[str], at: datetime) -> list[Episode]:
+    """Return what a tool's result states that memory may take, each statement by itself, and nothing else of it.
+
+    Args:
+        call: The step.
+        run: The workflow of its task.
+        statements: What may be believed of the result, in order: a retry that is told the same is the same episode.
+        at: When.
+    """
+    return [
+        _episode(
+            EpisodeKind.INSIGHT,
+            f"{run}/{call.path}/stated#{place}",
+            f"{call.path}: {call.step.tool} states: {text}",
+            at,
+            step=call.path,
+            by=Voice.TOOL,
+            said=text,
+        )
+        for place, text in enumerate(statements)
+    ]
+
+
 def failed(call: StepCall, run: str, problem: str, arguments: str, at: datetime) -> Episode:
     """Return that a step failed for good, or that an attempt did.
 

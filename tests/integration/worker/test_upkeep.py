@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from activities.episodes import SessionWriter
 from localservers import Server
+from perdure.agent.steps.values import Values
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
@@ -19,6 +20,7 @@ from perdure.errors import JournalMismatch
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.wholeness import Wholeness
+from perdure.memory.write_policies import WritePolicy
 from perdure.settings import Addresses
 from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER
@@ -33,6 +35,7 @@ from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.redis.outputs import Outputs
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
@@ -66,6 +69,11 @@ def longterm_of(addresses: Addresses) -> LongTerm:
     )
 
 
+def session_writer(episodes: Episodes, spool: Spool, consents: ConsentBook) -> SessionWriter:
+    values = Values(Outputs(connect("redis://127.0.0.1:1"), timedelta(days=1)))
+    return SessionWriter(episodes, spool, consents, values=values, policy=WritePolicy())
+
+
 async def test_waiting_episodes_are_brought_when_redis_is_back(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:
@@ -76,7 +84,7 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
         await spool.append(tenant, "s", kept)
     await fleet.stop(Server.REDIS)
     consents = consents_of(fleet.addresses, redis, tmp_path)
-    waiting = SessionWriter(episodes, spool, consents).waiting
+    waiting = session_writer(episodes, spool, consents).waiting
 
     async def bring() -> int:
         return await bring_episodes(spool, episodes, RedisErasures(redis), consents, now=NOW)
@@ -96,7 +104,7 @@ async def test_what_a_cancelled_activity_leaves_in_the_spool_is_brought(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool, away = Spool(tmp_path / "spool", ErasureLog(tmp_path / "journal")), connect("redis://127.0.0.1:1")
-    writer = SessionWriter(Episodes(away), spool, consents_of(servers, away, tmp_path))
+    writer = session_writer(Episodes(away), spool, consents_of(servers, away, tmp_path))
     append, begun, go = disk.append, threading.Event(), threading.Event()
 
     def slow(path: Path, content: bytes) -> None:

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import MARKER, Memory, Purpose
+from perdure.entries import MARKER, Memory, Purpose, Source
 from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
 from perdure.errors import PerdureError, StoreUnavailable
 from perdure.items import MemoryItem
@@ -109,6 +109,23 @@ async def test_what_is_worth_keeping_of_an_idle_session_is_kept_once(here: Deplo
     await promoted(here)
     assert [(one.text, one.seen) for one in await believed(here, tenant)][1:] == [(TRAIN, 2), ("I never fly.", 1)]
     assert await Promotions(here.services.redis).sessions(tenant) != [], "another session still waits"
+
+
+async def test_what_a_tool_stated_is_believed_as_learned_by_the_write_policy(here: Deployment, tenant: str) -> None:
+    stated: dict[str, Any] = {"kind": EpisodeKind.INSIGHT, "by": Voice.TOOL}
+    kept, private = "The staging database runs Postgres 16.", "Mail goes to kim@example.org."
+    await told(
+        here,
+        tenant,
+        *(
+            said(f"a: look states: {text}", number, **stated).changed(said=text)
+            for number, text in enumerate([kept, private])
+        ),
+    )
+    for _ in range(2):
+        await promoted(here)
+        [found] = await believed(here, tenant)
+        assert (found.text, found.seen, found.purpose, found.source) == (kept, 1, Purpose.EXTRACTED, Source.LEARNED)
 
 
 @pytest.mark.parametrize("consents", [True, False], ids=["control", "without consent"])
