@@ -30,7 +30,7 @@ from bench.sentences import sentences
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, headline_of
 from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
-from perdure.items import RecordItem, record_text
+from perdure.items import PatternItem, record_text
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.recall.query import Query
@@ -322,7 +322,7 @@ def _corpus() -> tuple[list[Entry], list[str]]:
                 )
             )
             continue
-        item = RecordItem(
+        item = PatternItem(
             lane=Lane.PATTERN,
             key=f"page-{number}",
             payload={"page": number, "result": "read"},

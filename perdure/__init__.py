@@ -39,7 +39,7 @@ from perdure.explanations import NotListed, RecallSummary, TaskExplanation
 from perdure.feedback import LateVerdict
 from perdure.filters import Omission
 from perdure.holds import Decided, Held, HoldOutcome
-from perdure.jobs import Decision, Fate, ItemReceipt, Receipt, SettledJob
+from perdure.jobs import Decision, Fate, Imported, ItemReceipt, Receipt, SettledJob
 from perdure.lessons import LessonRequest, LessonSet
 from perdure.limits import CallLimit
 from perdure.memberships import Enrolment, MemberRequest, Membership
@@ -140,6 +140,7 @@ __all__ = [
     "HandleItem",
     "Held",
     "HoldOutcome",
+    "Imported",
     "Intervention",
     "InterventionKind",
     "InvalidAnswer",

@@ -112,21 +112,18 @@ def required_pattern(payload: JsonValue) -> JsonValue:
 class RecommendationItem(RecordItem):
     """What a run recommends, and what for."""
 
-    lane: Lane = Lane.RECOMMENDATION
     intent: Annotated[str, Field(max_length=200), AfterValidator(required_intent)]  # pyright: ignore[reportGeneralTypeIssues]  it has no default
 
 
 class FeedbackItem(RecordItem):
     """What a person said of something: an answer, a correction or a rating."""
 
-    lane: Lane = Lane.FEEDBACK
     payload: Annotated[JsonValue, AfterValidator(required_feedback), Field(examples=[{"answer": "yes"}])]
 
 
 class PatternItem(RecordItem):
     """What was seen, to be recognised when it is seen again."""
 
-    lane: Lane = Lane.PATTERN
     payload: Annotated[JsonValue, AfterValidator(required_pattern)]
 
 

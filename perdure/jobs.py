@@ -162,6 +162,15 @@ class Receipt(Passed):
         return sum(item.fate is fate for item in self.items)
 
 
+class Imported(Passed):
+    """What became of an export that was imported."""
+
+    jobs: tuple[str, ...]
+    """The jobs that remember what can be taken back."""
+    left_out: dict[str, int]
+    """How many lines are not taken back, by what they are and why."""
+
+
 class SettledJob(Passed):
     """What the journal knows of a job that is done: less than its receipt, but for longer."""
 

@@ -24,6 +24,10 @@ class Membership(Stored):
     operation: str = ""
     """The operation that stated it: once, however often it is tried."""
 
+    def seen_by(self, user: str) -> "Membership":
+        """Return the membership as a user may take it away: without the ids of others, and of who stated it."""
+        return self.changed(user_id=self.user_id if self.member == user else "", by=self.by.changed(id=""))
+
 
 class MemberRequest(Request):
     """A request that a user belong to a team or an agent from now on, or no longer."""

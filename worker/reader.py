@@ -15,10 +15,12 @@ from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.filters import Filters
 from perdure.jobs import SettledJob
 from perdure.memberships import Membership
+from perdure.memory.consenting import consents_of
+from perdure.memory.membership import members_of
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
-from perdure.memory.updating.exports import written
+from perdure.memory.updating.exports import ExportedConsent, ExportedEpisode, ExportedHold, ExportedMembership, written
 from perdure.memory.updating.updater import unknown
 from perdure.memory.updating.versions import rejections, settled_jobs, versions
 from perdure.models.embedding import MINILM
@@ -27,6 +29,7 @@ from perdure.settings import Addresses, Settings
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Line
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.keys import session_digest
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
@@ -243,13 +246,43 @@ class Reader:
         """Return whether a purpose is consented to, of the user's own memory or the owner's."""
         return is_granted(await self._reading.consents.of(await self.tenant(user_id, of)), purpose)
 
-    async def exported(self, user_id: str, of: str | None, *, by: Actor) -> list[str]:
-        """Return the lines of an export of all that is remembered of a user or an owner."""
+    async def exported(self, user_id: str, of: str | None, holds: Sequence[ExportedHold], *, by: Actor) -> list[str]:
+        """Return the lines of an export of all that is remembered of a user or an owner.
+
+        Args:
+            user_id: Who asks.
+            of: The team or agent whose memory it is; None: the user's own.
+            holds: What is on hold, read before: what is approved or promoted meanwhile is then in both places, and
+                never in neither.
+            by: Who reads.
+        """
         tenant = await self.tenant(user_id, of)
+        episodes = await self._episodes(tenant)
         lines, known = await self._whole(tenant)
-        await self.audited(tenant, list(known), "export", by)
+        await self.audited(tenant, [*known, *(one.id for one in holds)], "export", by)
         stored = {entry.id: entry for entry in await self._counted(tenant, known.values())}
-        return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC))))
+        consents = [ExportedConsent(consent=one) for one in consents_of(lines).values()]
+        members = await self._memberships(self._reading.tenant_key.tenant_of(user_id), of, lines)
+        others = (*consents, *members, *holds, *episodes)
+        return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC), others=others)))
+
+    async def _episodes(self, tenant: str) -> list[ExportedEpisode]:
+        """Return what happened in a tenant's sessions, also what waits on this machine for Redis."""
+        waiting = await self._reading.spool.read(tenant)
+        kept = await self._reading.episodes.everything(tenant)
+        found = {(session, one.id): one for session, episodes in kept.items() for one in episodes}
+        for one in waiting.episodes:
+            found.setdefault((session_digest(one.session), one.episode.id), one.episode)
+        return [ExportedEpisode(session=session, episode=one) for (session, _), one in found.items()]
+
+    async def _memberships(self, user: str, of: str | None, lines: list[Line]) -> list[ExportedMembership]:
+        """Return a user's memberships, or an owner's; of others than the user without their ids, which are theirs."""
+        if of is None:
+            found = [("", owner, one) for owner, one in (await self._reading.members.owners(user)).items()]
+        else:
+            owner = self._reading.tenant_key.tenant_of_owner(of)
+            found = [(of, owner, one) for one in members_of(lines).values() if one.belongs]
+        return [ExportedMembership(owner=owner, of=name, membership=one.seen_by(user)) for name, owner, one in found]
 
     async def audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
         """Audit who read what. If that is impossible, reading goes on with a warning."""

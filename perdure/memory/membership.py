@@ -107,6 +107,18 @@ class MemberBook:
         found = await self._journaled(tenant) if found is None else found
         return sorted((one for one in found.values() if one.belongs), key=lambda one: one.user_id)
 
+    async def owners(self, user: str) -> dict[str, Membership]:
+        """Return the memberships of a user, by the tenants of the teams and agents that the user belongs to.
+
+        Raises:
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        lines, owners = await self._journal.read(user), set[str]()
+        with suppress(StoreUnavailable):
+            owners = await self._redis.named(user)
+        found = {owner: await self._one(owner, user) for owner in sorted(owners | _named(lines))}
+        return {owner: one for owner, one in found.items() if one is not None and one.belongs}
+
     async def say(
         self, owner: str, user_id: str, *, belongs: bool, operation: str, by: Actor, at: datetime
     ) -> Membership:

@@ -40,7 +40,7 @@ async def export(
 ) -> None:
     """Write all that is remembered of a user, with its history, as JSON Lines after a header.
 
-    It is a snapshot of one moment. Consents, memberships, what is on hold, and episodes are left out.
+    Also consents, memberships, what is on hold, and what happened in sessions; it names no other user.
     """
     async with gateway(Settings()) as installation:
         lines = await installation.exported(user, of=of, by=person())
@@ -49,7 +49,7 @@ async def export(
             typer.echo(line)
     else:
         _write(file, lines)
-    say(f"exported {counted(len(lines) - 1, 'entry', 'entries')}")
+    say(f"exported {counted(len(lines) - 1, 'line')}")
 
 
 async def import_(
@@ -61,17 +61,20 @@ async def import_(
 ) -> None:
     """Remember the contents of an export, from any user and installation, and wait until it is searchable.
 
-    Everything is read before anything is written. What was replaced or forgotten in it stays in the file.
+    Everything is read before anything is written. What was replaced or forgotten in it stays in the file, and so do
+    consents, memberships, what is on hold and episodes; what is not taken is counted on stderr.
     """
     async with gateway(Settings()) as installation:
-        jobs = await installation.import_(user, _lines(file), of=of, by=person())
-        receipts: list[Receipt] = [await installation.receipt(job, by=person()) for job in jobs]
+        imported = await installation.import_(user, _lines(file), of=of, by=person())
+        receipts: list[Receipt] = [await installation.receipt(job, by=person()) for job in imported.jobs]
     if as_json:
         show_json([receipt.model_dump(mode="json") for receipt in receipts])
     for receipt in [] if as_json else receipts:
         for line in receipt.items:
             if line.fate is not Fate.SEARCHABLE:
                 out.print(f"{line.fate.value:<10}  {receipt.job_id}[{line.index}]  {line.reason}", markup=False)
+    for what, count in imported.left_out.items():
+        say(f"left out {count}× {what}")
     say(f"imported {counted(sum(one.count(Fate.SEARCHABLE) for one in receipts), 'entry', 'entries')}")
     if any(one.count(Fate.SEARCHABLE) < len(one.items) for one in receipts):
         raise typer.Exit(Exit.FAILED)

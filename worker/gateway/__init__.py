@@ -11,6 +11,7 @@ from worker.gateway.holding import HoldingCalls
 from worker.gateway.inbox import InboxCalls
 from worker.gateway.lessons import LessonCalls
 from worker.gateway.listing import ListingCalls
+from worker.gateway.moving import MovingCalls
 from worker.gateway.scheduling import SchedulingCalls
 from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
@@ -25,6 +26,7 @@ __all__ = ["Gateway", "TaskHandle"]
 class Gateway(
     ExplainingCalls,
     HoldingCalls,
+    MovingCalls,
     InboxCalls,
     LessonCalls,
     ListingCalls,

@@ -1,15 +1,13 @@
 """Requests about single memories: changing them by their ids, listing them and their history."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.entries import Entry
-from perdure.identity import content_digest
 from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.names import DEFAULT_POLICY, Workflow
-from perdure.requests import ConsentRequest, Consents, RememberRequest
+from perdure.requests import ConsentRequest, Consents
 from perdure.updates import Rejection, Updated, UpdateRequest, Version
 from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
@@ -83,37 +81,6 @@ class MemoriesCalls(MemoryCalls):
             StoreUnavailable: A store does not answer, or has lost data.
         """
         return await (await self._keyed_reader()).rejected(user_id, of, limit=limit, by=by)
-
-    @call
-    async def exported(self, user_id: str, *, of: str | None = None, by: Actor) -> list[str]:
-        """Return all that is remembered of a user, with its history, as lines of JSON after a header.
-
-        They are a snapshot of one moment, whatever is written meanwhile.
-
-        Raises:
-            TenantKeyMissing: This process has no tenant key.
-            StoreUnavailable: A store does not answer, or has lost data.
-        """
-        return await (await self._keyed_reader()).exported(user_id, of, by=by)
-
-    @call
-    async def import_(self, user_id: str, lines: Iterable[str], *, of: str | None = None, by: Actor) -> list[str]:
-        """Submit the contents of an export as jobs; returns their ids. The same export again is the same jobs.
-
-        All of it is read before anything is submitted. What was replaced or forgotten in it is not remembered.
-
-        Raises:
-            InvalidInput: It is not an export, or was cut off or damaged; with the line.
-        """
-        from perdure.memory.updating.exports import batches, items, read  # noqa: PLC0415  it loads rules
-
-        given = items(read(lines))
-        jobs: list[str] = []
-        for batch in batches(given):
-            key = f"import-{content_digest(list(batch))[:24]}"
-            request = RememberRequest(user_id=user_id, of=of, key=key, items=batch)
-            jobs.append(await self.remember(request, by=by))
-        return jobs
 
     @call
     async def consent(self, request: ConsentRequest, *, by: Actor) -> Consents:

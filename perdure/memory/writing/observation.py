@@ -82,13 +82,16 @@ def observed(
         "recorded_at": newest[1],
         "importance": item.importance if item.importance is not None else stored.importance,
     }
+    imported = bool(imported_id(item))
+    # What somebody wrote into a file makes nothing surer.
+    confidence = min(item.confidence, stored.confidence) if imported else item.confidence
     if isinstance(stored, Record) and isinstance(item, RecordItem):
         latest = {
             "text": item_text(item),
             "run": batch.run,
             "agent": batch.agent or "",
             "intent": item.intent,
-            "confidence": item.confidence,
+            "confidence": confidence,
             "valid_until": item.valid_until,
         }
         return stored.changed(**(seen | (latest if is_newest else {})))
@@ -103,12 +106,12 @@ def observed(
             "supersedes": item.supersedes or replaced,
             "valid_from": item.valid_from,
             "suspended": None,
-            "confidence": item.confidence,
+            "confidence": confidence,
             "valid_until": item.valid_until,
         }
         return stored.changed(**(seen | again))
     more = {
-        "confidence": round(min(1.0, stored.confidence + REINFORCEMENT * counts), 6),
+        "confidence": round(min(1.0, stored.confidence + REINFORCEMENT * (counts and not imported)), 6),
         "valid_until": _end(stored, item) if is_newest else stored.valid_until,
     }
     if isinstance(stored, Memory) and isinstance(item, MemoryItem) and is_newest:

@@ -132,6 +132,20 @@ class Episodes:
         line = await ask(self._redis, "HGET", content, identifier)
         return read_back(Episode, line) if line else None
 
+    async def everything(self, tenant: str) -> dict[str, list[Episode]]:
+        """Return all that is kept of a tenant's sessions, each oldest first, by digests of the sessions' names.
+
+        Raises:
+            StoreUnavailable: When Redis does not answer.
+        """
+        found: dict[str, list[Episode]] = {}
+        for key in await ask(self._redis, "ZRANGE", keys.index(tenant), 0, -1):
+            if (session := keys.session_of(tenant, key)) is not None:
+                lines = cast("list[str]", await ask(self._redis, "HVALS", key))
+                episodes = [read_back(Episode, line) for line in lines]
+                found[session] = sorted(episodes, key=lambda one: (one.at, one.id))
+        return found
+
     async def told(self, tenant: str, session: str, *, recent: int = 0, important: int = 0) -> list[Episode]:
         """Return the newest episodes, newest first, and then the most important of the others.
 

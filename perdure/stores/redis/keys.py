@@ -181,6 +181,14 @@ def episodes(tenant: str, session: str) -> tuple[str, str, str]:
     return f"{place}:content", f"{place}:time", f"{place}:importance"
 
 
+def session_of(tenant: str, key: str) -> str | None:
+    """Return the digest of the session whose episodes a key holds; None: it is another key."""
+    place = _of(tenant, "episodes:")
+    return (
+        key.removeprefix(place).removesuffix(":content") if key.startswith(place) and key.endswith(":content") else None
+    )
+
+
 def promotion(tenant: str, session: str) -> tuple[str, str]:
     """Return the keys of a session's episodes that wait to be promoted, and of those that are being: sorted by time."""
     place = _session(tenant, session)
@@ -220,7 +228,12 @@ def fixed(tenant: str) -> tuple[str, ...]:
 
 
 def _session(tenant: str, session: str) -> str:
-    return _of(tenant, f"episodes:{digest('session/1', session)[:24]}")
+    return _of(tenant, f"episodes:{session_digest(session)}")
+
+
+def session_digest(session: str) -> str:
+    """Return what stands for a session in keys."""
+    return digest("session/1", session)[:24]
 
 
 def _of(tenant: str, rest: str) -> str:

@@ -11,7 +11,7 @@ from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane, MemoryType, Source
 from perdure.errors import InvalidAnswer, InvalidInput
 from perdure.holds import Hold, Silence, hold_id, is_of
-from perdure.items import MemoryItem, RecordItem
+from perdure.items import MemoryItem, PatternItem
 from perdure.jobs import Approved, Batch
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.holding import HoldPolicy, HoldRule
@@ -152,6 +152,6 @@ def test_a_person_may_have_it_remembered_in_other_words() -> None:
     assert hold.reworded("The standup is at 10.").batch.items == (ITEM.changed(content="The standup is at 10."),)
     with pytest.raises(InvalidAnswer, match=r"PRD106 text: is empty"):
         hold.reworded("")
-    record = RecordItem(lane=Lane.PATTERN, key="k", payload=1, occurrence="o", occurred_at=NOW)
+    record = PatternItem(lane=Lane.PATTERN, key="k", payload=1, occurrence="o", occurred_at=NOW)
     with pytest.raises(InvalidAnswer, match="only a memory can be put in other words"):
         hold.changed(batch=batch.changed(items=(record,))).reworded("x")

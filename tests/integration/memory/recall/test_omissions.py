@@ -6,7 +6,7 @@ import pytest
 
 from perdure.entries import Lane
 from perdure.filters import Omission
-from perdure.items import RecordItem
+from perdure.items import PatternItem
 from perdure.memory.recall.query import RecallResult
 from perdure.strategies import Strategy
 from tests.integration.conftest import Stores
@@ -47,7 +47,7 @@ async def test_each_strategy_tells_what_took_no_place(
 
 async def test_a_log_that_shares_the_places_is_over_the_limit(stores: Stores, tenant: str, tmp_path: Path) -> None:
     logged = [
-        RecordItem(lane=Lane.PATTERN, key=f"k{number}", payload=number, occurrence=f"{number}", occurred_at=NOW)
+        PatternItem(lane=Lane.PATTERN, key=f"k{number}", payload=number, occurrence=f"{number}", occurred_at=NOW)
         for number in range(4)
     ]
     await write(stores, tenant, *TRAINS, *logged)

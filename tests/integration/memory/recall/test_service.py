@@ -25,7 +25,7 @@ from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, PerdureError, ResultTooLarge, StoreUnavailable
-from perdure.items import Item, MemoryItem, RecordItem, item_id, record_text
+from perdure.items import Item, MemoryItem, PatternItem, RecordItem, item_id, record_text
 from perdure.jobs import Batch
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.membership import MemberBook
@@ -171,7 +171,7 @@ def believed(content: str, kind: MemoryType = MemoryType.FACT, confidence: float
 
 
 def logged(key: str, summary: str = "", days: float = 1, payload: Any = None) -> RecordItem:
-    return RecordItem(
+    return PatternItem(
         lane=Lane.PATTERN,
         key=key,
         payload=payload or {"licence": "MIT"},

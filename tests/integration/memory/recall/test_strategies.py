@@ -9,7 +9,7 @@ import pytest
 
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Relation, State, Turn
 from perdure.filters import Filters, Omission
-from perdure.items import Item, MemoryItem, RecordItem, item_id, record_text
+from perdure.items import Item, MemoryItem, PatternItem, item_id, record_text
 from perdure.jobs import Batch, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
@@ -230,7 +230,7 @@ def described(number: int) -> list[Entry]:
         }
     )
     log: dict[str, Any] = {"lane": Lane.PATTERN, "key": f"k{number}", "payload": number}
-    text = record_text(RecordItem(occurrence="o", occurred_at=NOW, summary=f"note {number}", **log))
+    text = record_text(PatternItem(occurrence="o", occurred_at=NOW, summary=f"note {number}", **log))
     record = Record.model_validate(
         {"id": f"exec_{number}", "text": text, "run": ["audit", ""][number % 2], **log, **seen}
     )
@@ -325,7 +325,7 @@ async def test_what_was_left_out_is_explained_and_only_where_it_is_asked_for(
     assert Omission.LIMIT in {one.reason for one in full.left_out}
     seen: dict[str, Any] = {"first_seen": NOW, "last_seen": NOW}
     log: dict[str, Any] = {"lane": Lane.PATTERN, "key": "k", "payload": 1}
-    text = record_text(RecordItem(occurrence="o", occurred_at=NOW, summary="The editor was asked for", **log))
+    text = record_text(PatternItem(occurrence="o", occurred_at=NOW, summary="The editor was asked for", **log))
     said = Turn(id="turn_1", text="Kim: Which editor is it?", session="s", position=0, speaker="Kim", **seen)
     await put(stores, tenant, [Record(id="exec_1", text=text, **log, **seen), said])
     typed = await ask(recall, tenant, "Which editor is it?", memory_types=("fact",), explain=True)

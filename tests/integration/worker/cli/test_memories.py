@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from perdure.documents import refuse_unknown
-from perdure.memory.updating.exports import ExportedLine, Header, schema
+from perdure.memory.updating.exports import Header, read, schema
 from tests.integration.worker.cli.installation import Installation
 
 
@@ -110,9 +110,9 @@ async def test_an_export_is_as_its_schema_says(installed: Installation, user: st
     assert (await installed.fed(json.dumps(record), "remember", "--user", user, "--file", "-")).status == 0
     header, *lines = (await installed.perdure("memories", "export", "--user", user)).out.splitlines()
     assert Header.model_validate_json(header).count == len(lines) == 3
-    for line in map(ExportedLine.model_validate_json, lines):
+    for one in read([header, *lines]).entries:
         # What no field of a model has is no part of the schema either.
-        refuse_unknown(line)
+        refuse_unknown(one)
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ async def test_an_export_is_imported_by_somebody_else(installed: Installation, u
     await told(installed, user, "The office is in Ghent.")
     name = f"{uuid4().hex}.jsonl"
     exported = await installed.perdure("memories", "export", "--user", user, "--file", name)
-    assert (exported.status, exported.err) == (0, "exported 3 entries\n")
+    assert (exported.status, exported.err) == (0, "exported 3 lines\n")
     assert (installed.folder / name).stat().st_mode & 0o077 == 0
     again = await installed.perdure("memories", "export", "--user", user, "--file", name)
     assert "cannot be written" in again.complaint

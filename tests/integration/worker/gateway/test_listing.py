@@ -27,7 +27,7 @@ async def test_trials_are_listed_shown_and_exported(here: Deployment, servers: S
             )
         [listed] = await gateway.memories(user, by=TESTER)
         shown = (await gateway.history(user, stored.id, by=TESTER))[-1].entry
-        [exported] = read(await gateway.exported(user, by=TESTER))
+        [exported] = read(await gateway.exported(user, by=TESTER)).entries
     for entry in (listed, shown, exported.entry):
         assert isinstance(entry, Memory)
         assert (entry.version, len(entry.trials), len(entry.successes)) == (1, 2, 1)

@@ -80,7 +80,7 @@ async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gate
     members = await gateway.members(team, by=ADMIN)
     assert [(one.user_id, one.by) for one in members] == sorted([(ada, ADMIN), (kim, ADMIN)])
     tenant = here.services.tenant_key.tenant_of_owner(team)
-    copied = await gateway.import_(kim, await gateway.exported(ada, of=team, by=ADMIN), by=ADMIN)
+    copied = (await gateway.import_(kim, await gateway.exported(ada, of=team, by=ADMIN), by=ADMIN)).jobs
     assert [(await gateway.receipt(job, by=ADMIN)).count(Fate.SEARCHABLE) for job in copied] == [1]
     assert set(await texts(gateway, kim, None)) == {FACT}
     assert await here.services.longterm.get(tenant, [identifier]) != {}

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
 from perdure.agent.steps.items import items_of
-from perdure.entries import MemoryType, Source
+from perdure.entries import Lane, MemoryType, Source
 from perdure.items import MemoryItem, PatternItem
 from perdure.skills.templates import MemoryTemplate, RecordTemplate
 
@@ -34,6 +34,7 @@ def test_templates_become_items() -> None:
     assert refused == ()
     assert tuple(one.item for one in items) == (
         PatternItem(
+            lane=Lane.PATTERN,
             key="numpy",
             payload={"name": "numpy", "fine": True},
             summary="saw numpy",

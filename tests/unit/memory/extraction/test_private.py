@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from perdure.assertions import Assertion
 from perdure.entries import Lane, Relation
 from perdure.errors import InvalidItem
-from perdure.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, RecordItem, TurnItem
+from perdure.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, PatternItem, TurnItem
 from perdure.jobs import UnusableItem
 from perdure.memory.extraction.private import screened, screened_json
 from perdure.memory.write_policies import Private, WritePolicy
@@ -24,7 +24,7 @@ CLEAN = "Invoices go to [email] on Mondays."
 MEMORY = MemoryItem(content=TEXT, occurrence="o", occurred_at=NOW)
 PLAIN = MEMORY.changed(content="Invoices go out on Mondays.", names=("Invoices",))
 TURN = TurnItem(content=TEXT, speaker="Kim", session="s", position=0, occurrence="o", occurred_at=NOW)
-RECORD = RecordItem(
+RECORD = PatternItem(
     lane=Lane.PATTERN, key="k", payload={"to": [EMAIL, 3]}, summary=TEXT, occurrence="o", occurred_at=NOW
 )
 
@@ -67,7 +67,7 @@ def test_it_leaves_an_item_that_nobody_has_read_yet(item: Item) -> None:
 @pytest.mark.parametrize(
     ("item", "field", "left"),
     [
-        (RECORD.changed(payload={}, summary="", intent=TEXT), "intent", CLEAN),
+        (RECORD.changed(payload={"n": 1}, summary="", intent=TEXT), "intent", CLEAN),
         (RECORD.changed(payload={EMAIL: 1}, summary=""), "payload", {"[email]": 1}),
         (RECORD.changed(payload={EMAIL: 1, "m@example.com": [2]}), "payload", {"[email]": 1, "[email] 1": [2]}),
         (PLAIN.changed(metadata_json={"by": {EMAIL: TEXT}}), "metadata_json", {"by": {"[email]": CLEAN}}),
@@ -105,7 +105,7 @@ CARD = "4111111111111111"
 @pytest.mark.parametrize(
     ("item", "field"),
     [
-        (RECORD.changed(payload={}, summary="", key=EMAIL), "key"),
+        (RECORD.changed(payload={"n": 1}, summary="", key=EMAIL), "key"),
         (TURN.changed(content="Invoices go out.", speaker=EMAIL), "speaker"),
         (TURN.changed(content="Invoices go out.", session=CARD), "session"),
         (PLAIN.changed(tags=("invoice", CARD)), "tags"),
@@ -155,9 +155,9 @@ def addresses(size: int) -> JsonValue:
         (PLAIN, "content", up_to(LONGEST_TEXT)),
         (PLAIN, "metadata_json", addresses(LARGEST_METADATA)),
         (TURN.changed(content="It runs."), "content", up_to(LONGEST_TEXT)),
-        (RECORD.changed(payload={}), "summary", up_to(500)),
-        (RECORD.changed(payload={}, summary=""), "intent", up_to(200)),
-        (RECORD.changed(payload={}, summary=""), "payload", addresses(LARGEST_PAYLOAD)),
+        (RECORD.changed(payload={"n": 1}), "summary", up_to(500)),
+        (RECORD.changed(payload={"n": 1}, summary=""), "intent", up_to(200)),
+        (RECORD.changed(payload={"n": 1}, summary=""), "payload", addresses(LARGEST_PAYLOAD)),
     ],
     ids=["memory content", "metadata", "turn content", "summary", "intent", "payload"],
 )

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from perdure.changes import Deletion
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record
-from perdure.items import Item, MemoryItem, RecordItem, item_id
+from perdure.items import Item, MemoryItem, PatternItem, RecordItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
@@ -17,7 +17,7 @@ TENANT = "t_1"
 
 def logged(key: str, occurrence: str, minutes: int, result: str = "fine") -> RecordItem:
     at = NOW + timedelta(minutes=minutes)
-    return RecordItem(lane=Lane.PATTERN, key=key, payload={"r": result}, occurrence=occurrence, occurred_at=at)
+    return PatternItem(lane=Lane.PATTERN, key=key, payload={"r": result}, occurrence=occurrence, occurred_at=at)
 
 
 def believed(content: str, **more: object) -> MemoryItem:

@@ -11,10 +11,26 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import MARKER, Entry, Lane, Memory, Record, State, Turn
+from perdure.consents import Consent
+from perdure.entries import MARKER, Entry, Lane, Memory, Purpose, Record, State, Turn
+from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import InvalidInput
 from perdure.identity import content_digest
-from perdure.memory.updating.exports import batches, items, read, schema, written
+from perdure.items import MemoryItem
+from perdure.memberships import Membership
+from perdure.memory.updating.exports import (
+    ExportedConsent,
+    ExportedEpisode,
+    ExportedHold,
+    ExportedLine,
+    ExportedMembership,
+    batches,
+    items,
+    left_out,
+    read,
+    schema,
+    written,
+)
 from perdure.stores.journal.lines import Changed, Line, Settled
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -29,6 +45,21 @@ ENTRIES: dict[str, Entry] = {
         Turn(id="turn_1", text="Kim: Hello.", session="s", position=0, speaker="Kim", **seen),
     )
 }
+OTHERS: tuple[ExportedLine, ...] = (
+    ExportedConsent(consent=Consent(purpose=Purpose.EXTRACTED, granted=True, at=NOW, by=BY)),
+    ExportedMembership(
+        owner="t_team", membership=Membership(member="t_ada", user_id="ada", belongs=True, at=NOW, by=BY)
+    ),
+    ExportedHold(
+        id="hold-1",
+        item=MemoryItem(content="Nuts are fine.", occurrence="o", occurred_at=NOW),
+        reason="tag health",
+        until=NOW,
+    ),
+    ExportedEpisode(
+        session="d1", episode=Episode(id="e", kind=EpisodeKind.TURN, text="I fly.", importance=0.5, at=NOW)
+    ),
+)
 LINES: list[Line] = [
     Changed(entry=ENTRIES["mem_1"], operation="op", by=BY, why="insert", note="why not", at=NOW),
     Settled(operation="op", versions={"mem_1": 1}, at=NOW),
@@ -36,13 +67,14 @@ LINES: list[Line] = [
 
 
 def export() -> list[str]:
-    return list(written(ENTRIES, LINES, at=NOW))
+    return list(written(ENTRIES, LINES, at=NOW, others=OTHERS))
 
 
 def test_what_was_written_is_read() -> None:
     found = read(export())
-    assert {one.entry.id: one.entry for one in found} == ENTRIES
-    [history] = [one.history for one in found if one.entry.id == "mem_1"]
+    assert {one.entry.id: one.entry for one in found.entries} == ENTRIES
+    assert found.others == list(OTHERS)
+    [history] = [one.history for one in found.entries if one.entry.id == "mem_1"]
     assert [(version.by, version.why, version.note) for version in history] == [(BY, "insert", "why not")]
 
 
@@ -59,6 +91,25 @@ def test_what_holds_can_be_remembered() -> None:
         "occurred_at": "2026-05-01T00:00:00Z",
     }
     assert (given["import/exec_1"]["payload"], given["import/turn_1"]["content"]) == (1, "Hello.")
+
+
+def test_nothing_else_is_taken_back_and_what_is_left_is_named() -> None:
+    assert left_out(read(export())) == {
+        "entry: it was replaced or forgotten": 1,
+        "consent: no file gives or takes back a consent (perdure memories consent)": 1,
+        "membership: no file makes anybody a member (perdure memories members add)": 1,
+        "held: nobody has approved it (perdure remember offers it again)": 1,
+        "episode: what happened in a session happens only once": 1,
+    }
+
+
+def test_a_kind_of_a_newer_build_is_refused_with_what_to_do() -> None:
+    content: dict[str, JsonValue] = {"kind": "dream"}
+    line = json.dumps(content | {"digest": content_digest(content)})
+    with pytest.raises(
+        InvalidInput, match=r"line 2: kind: there is no 'dream' \(import it with the build that wrote it"
+    ):
+        read([HEADER, line])
 
 
 def test_a_field_of_an_entry_that_cannot_be_read_is_named_as_the_file_has_it() -> None:
@@ -80,19 +131,22 @@ def test_an_entry_with_a_long_history_is_read_back() -> None:
     done = [Settled(operation=one.operation, versions={"mem_1": one.entry.version}, at=NOW) for one in changes]
     exported = list(written({"mem_1": changes[-1].entry}, [*changes, *done], at=NOW))
     assert len(exported[1]) > 4_000_000
-    [found] = read(exported)
+    [found] = read(exported).entries
     assert [version.entry for version in found.history] == [one.entry for one in changes]
 
 
 def test_the_published_schema_is_that_of_the_lines() -> None:
     published = json.loads(Path("docs/memories-export.schema.json").read_text(encoding="utf-8"))
     assert published == schema()
-    assert published["anyOf"] == [{"$ref": "#/$defs/Header"}, {"$ref": "#/$defs/ExportedLine"}]
-    for name, lines in (("Header", [HEADER]), ("ExportedLine", [FIRST, *REST])):
-        shape = published["$defs"][name]
-        for line in map(json.loads, lines):
-            assert set(shape["required"]) <= line.keys() == shape["properties"].keys()
-    assert not set(published["$defs"]["Header"]["required"]) <= json.loads(FIRST).keys(), "the control"
+    assert published["anyOf"][0] == {"$ref": "#/$defs/Header"}
+    names = published["anyOf"][1]["discriminator"]["mapping"]
+    shapes = {kind: published["$defs"][name.rpartition("/")[2]] for kind, name in names.items()}
+    for line in map(json.loads, [FIRST, *REST]):
+        shape = shapes[line["kind"]]
+        assert set(shape["required"]) <= line.keys() == shape["properties"].keys()
+    header = published["$defs"]["Header"]
+    assert set(header["required"]) <= json.loads(HEADER).keys() == header["properties"].keys()
+    assert not set(header["required"]) <= json.loads(FIRST).keys(), "the control"
 
 
 def changed(line: str, **fields: object) -> str:
@@ -110,7 +164,7 @@ HEADER, FIRST, *REST = export()
         (['{"kind": "memory"}'], "line 1: is not the header of an export"),
         ([changed(HEADER, version=2)], "line 1: has version 2, and this build reads 1"),
         ([changed(HEADER, count="x")], "line 1"),
-        ([HEADER, FIRST], "line 2: there are 1 entries, and the header says 4"),
+        ([HEADER, FIRST], "line 2: there are 1 lines, and the header says 8"),
         ([HEADER, FIRST, REST[0][:-20]], "line 3: is not JSON"),
         ([HEADER, FIRST.replace("pattern k", "pattern x")], "line 2: is not as it was exported"),
         ([HEADER, "{}"], "line 2: is not as it was exported"),

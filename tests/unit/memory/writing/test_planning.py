@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
-from perdure.items import MemoryItem, RecordItem, import_of, item_id, statement
+from perdure.items import MemoryItem, PatternItem, import_of, item_id, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.write_policies import WritePolicy
@@ -28,8 +28,8 @@ def memory(content: str, *, occurrence: str = "o1", confidence: float = 0.9, sup
     )
 
 
-def record(payload: str, occurrence: str, at: datetime = NOW) -> RecordItem:
-    return RecordItem(lane=Lane.PATTERN, key="k", payload=payload, occurrence=occurrence, occurred_at=at)
+def record(payload: str, occurrence: str, at: datetime = NOW) -> PatternItem:
+    return PatternItem(lane=Lane.PATTERN, key="k", payload=payload, occurrence=occurrence, occurred_at=at)
 
 
 def believed(item: MemoryItem, **more: object) -> Memory:
@@ -38,7 +38,7 @@ def believed(item: MemoryItem, **more: object) -> Memory:
     return entry.changed(**more)
 
 
-def batch(*items: MemoryItem | RecordItem) -> Batch:
+def batch(*items: MemoryItem | PatternItem) -> Batch:
     return Batch(tenant="t", key="k", items=items)
 
 
@@ -254,7 +254,7 @@ def test_what_waits_for_a_person_keeps_its_place_and_touches_nothing() -> None:
     assert list(decided.expected) == [decided.items[1].target]
 
 
-def reason(item: MemoryItem | RecordItem, known: Known, **about: object) -> str:
+def reason(item: MemoryItem | PatternItem, known: Known, **about: object) -> str:
     [planned] = plan(batch(item).changed(**about), known, policy=WritePolicy(), at=NOW).items
     assert planned.decision is Decision.REJECT
     return planned.reason

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.consents import refusal
 from perdure.entries import Entry, Lane, Memory, Purpose, State
-from perdure.items import MemoryItem, RecordItem, item_id
+from perdure.items import MemoryItem, PatternItem, item_id
 from perdure.jobs import Approved, Batch, Decision, PlannedItem
 from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy
@@ -21,12 +21,12 @@ def said(text: str, day: float = 0) -> MemoryItem:
     return stated(MemoryItem(content=text, occurrence=f"{text} {day}", occurred_at=at))
 
 
-def record() -> RecordItem:
-    return RecordItem(lane=Lane.PATTERN, key="k", payload="p", occurrence="r", occurred_at=NOW)
+def record() -> PatternItem:
+    return PatternItem(lane=Lane.PATTERN, key="k", payload="p", occurrence="r", occurred_at=NOW)
 
 
 def decided(
-    *items: MemoryItem | RecordItem, stored: dict[str, Entry], withheld: tuple[Purpose, ...] = (), **about: object
+    *items: MemoryItem | PatternItem, stored: dict[str, Entry], withheld: tuple[Purpose, ...] = (), **about: object
 ) -> tuple[dict[str, Entry], tuple[PlannedItem, ...]]:
     """Return what is stored after a batch, and the decisions on it."""
     batch = Batch(tenant="t", key="k", items=items).changed(**about)
