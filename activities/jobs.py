@@ -164,7 +164,8 @@ class IngestActivities:
         # A workflow that names no actor is the actor itself.
         own = Actor(kind=ActorKind.AGENT, id=activity.info().workflow_id or "")
         by = request.by if "by" in request.model_fields_set else own
-        taken = await self.submitter.submit(batch.changed(by=by, epoch=epoch), job)
+        author = self.members.author(request.user_id, request.of)
+        taken = await self.submitter.submit(batch.changed(by=by, epoch=epoch, stated_by=author), job)
         await self._observed(tenant, request, batch.items, taken.items, epoch)
         return Submitted(tenant=tenant, job=job)
 
@@ -204,7 +205,8 @@ class IngestActivities:
         Raises:
             UnknownOwner: The batch is for an owner to which its task's user does not belong, or which does not exist.
         """
-        batch = batch.changed(tenant=await self.members.reached(batch.tenant, batch.of), of=None)
+        reached, author = await self.members.reached(batch.tenant, batch.of), batch.tenant if batch.of else ""
+        batch = batch.changed(tenant=reached, of=None, stated_by=author)
         await self.submitter.submit(batch, job_id(batch))
         return job_id(batch)
 

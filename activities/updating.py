@@ -48,7 +48,10 @@ class UpdatingActivities:
         epoch = await self.erasures.epoch_since(tenant, request.asked_at or activity.info().scheduled_time)
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
-        updated = await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC), epoch=epoch)
+        stated_by = self.members.author(request.user_id, request.of)
+        updated = await self.updater.update(
+            tenant, request, operation=operation, at=datetime.now(UTC), epoch=epoch, stated_by=stated_by
+        )
         await self.changed.add(tenant, datetime.now(UTC))
         return updated
 

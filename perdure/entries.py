@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 from perdure.assertions import Assertion
 from perdure.errors import InvalidInput
 from perdure.labels import without_determiner
-from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Unit
+from perdure.model import Instant, Name, OpenEnum, Passed, Stored, TenantId, Unit
 
 MARKER = "EXEC_MEMORY_JSON="
 """The marker before the canonical payload in a stored text, so that the payload can be restored from the text alone."""
@@ -37,6 +37,9 @@ Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 MOST_NAMES = 20
 """How many names a memory may have."""
+
+MOST_AUTHORS = 20
+"""How many authors a memory names, a choice: whoever is not named is asked about as another one."""
 
 
 class EntryKind(OpenEnum):
@@ -237,6 +240,9 @@ class Memory(Remembered, Described):
     """The tasks that recalled it and whose end is known, newest last, by short digests."""
     successes: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()
     """Those of them that succeeded."""
+    authors: Annotated[tuple[TenantId, ...], Field(max_length=MOST_AUTHORS)] = ()
+    """In a team's or an agent's memory, the users who stated it, by their own tenants as in the audit: their ids would
+    outlast their erasure. Empty in a user's own memory, and of what a tool or an agent found out."""
     suspended: tuple[Instant, Instant] | None = None
     """From when until when something temporary overrides it, so that it does not hold."""
 

@@ -72,6 +72,10 @@ class MemberBook:
             raise unknown_owner(of)
         return owner
 
+    def author(self, user_id: str, of: str | None) -> str:
+        """Return who states something in a memory, by their own tenant; empty in the user's own memory."""
+        return "" if of is None else self._key.tenant_of(user_id)
+
     async def erasable(self, user_id: str, of: str | None) -> str:
         """Return the same as ``tenant``, also for a former member of an owner whose erasure was interrupted.
 

@@ -88,10 +88,10 @@ def items(story: Story) -> Iterator[tuple[str, MemoryItem]]:
 
 
 def written(
-    tenant: str, *told: MemoryItem, stored: dict[str, Entry]
+    tenant: str, *told: MemoryItem, stored: dict[str, Entry], **about: object
 ) -> tuple[dict[str, Entry], tuple[PlannedItem, ...]]:
     """Return what is stored after a batch, and the decisions on it."""
-    batch = Batch(tenant=tenant, key="k", items=told)
+    batch = Batch(tenant=tenant, key="k", items=told).changed(**about)
     decided = plan(batch, Known(entries=stored, deletions={}), policy=WritePolicy(), at=told[-1].occurred_at)
     return stored | {
         identifier: entry for identifier, (entry, _) in applied(batch, decided, stored).items()

@@ -1,5 +1,6 @@
 """What a correction changes in a memory, and what the memory says instead. Pure."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -86,13 +87,26 @@ def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind, confidenc
         item.valid_from,
         item.valid_until,
     ):
-        reason = doubt(memory, item)
+        lifted = "it would lift a constraint" if memory.memory_type is MemoryType.CONSTRAINT else ""
+        reason = doubt(memory, item) or lifted
     elif memory.source is Source.EXPLICIT or memory.memory_type is MemoryType.CONSTRAINT:
         everywhere = not item.scopes or (memory.scopes and {*memory.scopes} <= {*item.scopes})
         if not everywhere or (confidence is not None and confidence < memory.confidence):
             reason = "it would hold less than what a person said, or a constraint, does"
     if reason:
         raise InvalidInput("update", f"{reason}: {memory.id}", fix="remember it instead: it then waits for a person")
+
+
+def require_kept(over: Iterable[Memory], field: str, by: ActorKind) -> None:
+    """Check that the actor may have replaced what a changed memory contradicts: a person may have anything replaced.
+
+    Raises:
+        InvalidInput: An actor other than a person would lift a constraint.
+    """
+    for memory in over:
+        if by is not ActorKind.PERSON and memory.memory_type is MemoryType.CONSTRAINT:
+            fix = "remember it instead: it then waits for a person"
+            raise InvalidInput(field, f"it would lift a constraint: {memory.id}", fix=fix)
 
 
 def believed_anew(memory: Memory, update: Correction, by: ActorKind) -> tuple[Source, Unit]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Source, State
+from perdure.entries import MOST_AUTHORS, OCCURRENCES_KEPT, Memory, MemoryType, Source, State
 from perdure.errors import InvalidInput
 from perdure.filters import MIN_CONFIDENCE
 from perdure.identity import digest
@@ -109,6 +109,7 @@ def merged(identifier: str, first: Memory, second: Memory) -> Memory:
         metadata_json=_metadata(first, second),
         occurrences=occurrences[-OCCURRENCES_KEPT:],
         seen=min(len(occurrences), OCCURRENCES_KEPT) or 1,
+        authors=_union(first.authors, second.authors)[:MOST_AUTHORS],
         first_seen=min(first.first_seen, second.first_seen),
         last_seen=newest.last_seen,
         recorded_at=newest.recorded_at,

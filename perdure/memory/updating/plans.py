@@ -15,6 +15,8 @@ class AskedChange(NamedTuple):
     request: MemoryUpdate
     operation: str
     at: datetime
+    stated_by: str = ""
+    """In a team's or an agent's memory, the user who asks, by their own tenant."""
 
 
 class ChangePlan(NamedTuple):

@@ -111,6 +111,7 @@ class Reverter:
             raise InvalidInput("version", found.reason, fix=_ASK)
         if found.decision is Decision.REJECT:
             raise InvalidInput("version", found.reason, fix="correct or forget that one first")
+        correcting.require_kept(found.over, "version", asked.request.by.kind)
         return {one.id: (one, overtaken(one, item, again.id, asked.at)) for one in found.over}
 
 
@@ -120,5 +121,6 @@ def _require_undoubted(asked: AskedChange, successor: Memory, item: MemoryItem) 
     Raises:
         InvalidInput: An actor other than a person would lift a constraint, or contradicts what a person said.
     """
+    correcting.require_kept((successor,), "version", asked.request.by.kind)
     if asked.request.by.kind is not ActorKind.PERSON and (reason := doubt(successor, item)):
         raise InvalidInput("version", f"{reason}: {successor.id}", fix=_ASK)

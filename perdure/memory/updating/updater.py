@@ -18,7 +18,7 @@ from perdure.memory.updating.plans import AskedChange, ChangePlan
 from perdure.memory.updating.reverting import Reverter
 from perdure.memory.updating.versions import outcome
 from perdure.memory.writing.contradictions import overtaken, verdict
-from perdure.memory.writing.observation import observed
+from perdure.memory.writing.observation import author_of, observed
 from perdure.models.embedding import Embedder
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
@@ -72,9 +72,24 @@ class Updater:
         self._reverter = Reverter(longterm=longterm, journal=journal, door=door)
 
     async def update(
-        self, tenant: str, request: MemoryUpdate, *, operation: str, at: datetime, epoch: int | None = None
+        self,
+        tenant: str,
+        request: MemoryUpdate,
+        *,
+        operation: str,
+        at: datetime,
+        epoch: int | None = None,
+        stated_by: str = "",
     ) -> Updated:
         """Make one change, once for each operation id; of what was accepted under an epoch, if one is given.
+
+        Args:
+            tenant: Whose memory.
+            request: The change.
+            operation: The id of the operation.
+            at: When it is made.
+            epoch: The tenant's epoch that it was accepted under; None: the one that it has now.
+            stated_by: In a team's or an agent's memory, the user who asks, by their own tenant.
 
         Raises:
             InvalidInput: There is no such memory of the user, it is not as expected, the change makes no sense, or the
@@ -83,7 +98,7 @@ class Updater:
             VersionConflict: Another writer changed it since it was read: call it again.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        asked = AskedChange(tenant, request, operation, at)
+        asked = AskedChange(tenant, request, operation, at, stated_by)
         if answer := await self._answer(asked):
             return answer
         epoch = await self._door.epoch(tenant) if epoch is None else epoch
@@ -249,12 +264,12 @@ class Updater:
         terms = set(item.assertion.about) if item.assertion else set[str]()
         beside = await self._longterm.about(tenant, terms)
         others = [one for one in beside if one.id != memory.id and asked.operation not in one.operations]
-        found = verdict(item, target, others)
+        offered: dict[str, Any] = {"tenant": tenant, "key": asked.operation[:300], "items": (item,)}
+        batch = Batch(**offered, by=asked.request.by, accepted_at=asked.at, stated_by=asked.stated_by)
+        found = verdict(item, target, others, author=author_of(batch, item))
         if found.decision in (Decision.HOLD, Decision.REJECT):
             raise InvalidInput("content", found.reason, fix="correct or forget that one first")
-        batch = Batch(
-            tenant=tenant, key=asked.operation[:300], items=(item,), by=asked.request.by, accepted_at=asked.at
-        )
+        correcting.require_kept(found.over, "content", asked.request.by.kind)
         stored = (await self._longterm.get(tenant, [target])).get(target)
         new = observed(stored, target, item, batch, asked.at, replaced=memory.id)
         believed: dict[str, Any] = {"confidence": item.confidence, "source": item.source}

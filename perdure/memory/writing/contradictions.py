@@ -1,7 +1,8 @@
 """What becomes of a statement, given what is believed about the same: decided by what both say, who said it and when.
 
 Pure. A later statement of the same user replaces an earlier one. A person is asked (the statement is held) only where
-time does not order the two, where a guess or a tool speaks against a person, or where a constraint would be lifted.
+time does not order the two, where a guess or a tool speaks against a person, or one person against another in a memory
+that they share, or where a constraint would be lifted.
 """
 
 from collections.abc import Iterable
@@ -39,7 +40,7 @@ NOTHING_BESIDE = Contradiction(Decision.INSERT)
 
 
 def verdict(
-    item: MemoryItem, target: str, known: Iterable[Memory], *, settled_at: datetime | None = None
+    item: MemoryItem, target: str, known: Iterable[Memory], *, author: str = "", settled_at: datetime | None = None
 ) -> Contradiction:
     """Decide on a statement.
 
@@ -47,6 +48,7 @@ def verdict(
         item: The statement.
         target: The id of the memory that it becomes by itself.
         known: What is believed; only memories about the same count.
+        author: Who states it in a memory that several share; empty: nobody does, or it is not shared.
         settled_at: When a person decided that it overrides what it contradicts; None: nobody did.
     """
     known = list(known)
@@ -69,7 +71,7 @@ def verdict(
     if late:
         return Contradiction(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it", stands=late)
     for memory in over if settled_at is None else ():
-        if reason := doubt(memory, item):
+        if reason := doubt(memory, item, author):
             return Contradiction(Decision.HOLD, reason=f"{reason}: {memory.id}", stands=memory)
     if any(replaces(item, memory) for memory in over):
         return Contradiction(Decision.SUPERSEDE, same, tuple(over))
@@ -183,12 +185,20 @@ def _says_the_same_now(memory: Memory, item: MemoryItem) -> bool:
     )
 
 
-def doubt(memory: Memory, item: MemoryItem) -> str:
-    """Return why a person has to say which of two holds, a memory or a later statement; empty: the later one does."""
+def doubt(memory: Memory, item: MemoryItem, author: str = "") -> str:
+    """Return why a person has to say which of two holds, a memory or a later statement; empty: the later one does.
+
+    Args:
+        memory: The memory.
+        item: The statement.
+        author: Who states it in a memory that several share: what others have stated too is theirs as well.
+    """
     if memory.last_seen == item.occurred_at:
         return "it was said at the same moment as what it contradicts"
     if memory.memory_type is MemoryType.CONSTRAINT and item.memory_type is not MemoryType.CONSTRAINT:
         return "it would lift a constraint"
+    if author and {*memory.authors} - {author}:
+        return "it contradicts what somebody else said"
     if item.source in (Source.EXPLICIT, Source.MERGED):
         return ""
     if item.source is Source.LEARNED:

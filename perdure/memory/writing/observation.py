@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from perdure.entries import MOST_NAMES, OCCURRENCES_KEPT, Described, Entry, Memory, Purpose, Record, State, Turn
+from perdure.entries import (
+    MOST_AUTHORS,
+    MOST_NAMES,
+    OCCURRENCES_KEPT,
+    Described,
+    Entry,
+    Memory,
+    Purpose,
+    Record,
+    Source,
+    State,
+    Turn,
+)
 from perdure.identity import occurrence_id
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_text, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
@@ -39,6 +51,14 @@ def recorded_at(batch: Batch, index: int, item: Item) -> datetime:
 def purpose_of(batch: Batch, item: Item) -> Purpose:
     """Return what an item is to be kept for: a memory that comes from a session was extracted from what was said."""
     return Purpose.EXTRACTED if batch.session and isinstance(item, MemoryItem) else Purpose.GIVEN
+
+
+def author_of(batch: Batch, item: Item) -> str:
+    """Return who states an item in a memory that several share, by tenant; empty: nobody does, or it is not shared.
+
+    What a tool or an agent found out is nobody's statement, whoever's task it was.
+    """
+    return batch.stated_by if isinstance(item, MemoryItem) and item.source is not Source.LEARNED else ""
 
 
 def is_its_import(item: Item, entry: Entry) -> bool:
@@ -82,7 +102,7 @@ def observed(
         "recorded_at": newest[1],
         "importance": item.importance if item.importance is not None else stored.importance,
     }
-    imported = bool(imported_id(item))
+    imported, author = bool(imported_id(item)), author_of(batch, item)
     # What somebody wrote into a file makes nothing surer.
     confidence = min(item.confidence, stored.confidence) if imported else item.confidence
     if isinstance(stored, Record) and isinstance(item, RecordItem):
@@ -108,6 +128,7 @@ def observed(
             "suspended": None,
             "confidence": confidence,
             "valid_until": item.valid_until,
+            "authors": _authors((), author),
         }
         return stored.changed(**(seen | again))
     more = {
@@ -128,7 +149,12 @@ def observed(
     if isinstance(stored, Memory) and isinstance(item, MemoryItem):
         # Whatever somebody calls it by finds it.
         more |= {"names": tuple(dict.fromkeys((*stored.names, *item.names)))[:MOST_NAMES]}
+        more |= {"authors": _authors(stored.authors, author)}
     return stored.changed(**(seen | more))
+
+
+def _authors(known: tuple[str, ...], author: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *filter(None, (author,)))))[:MOST_AUTHORS]
 
 
 def _end(stored: Entry, item: Item) -> datetime | None:
@@ -218,5 +244,6 @@ def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
         "run": batch.run,
         "supersedes": item.supersedes,
         "purpose": purpose_of(batch, item),
+        "authors": _authors((), author_of(batch, item)),
     }
     return taken_back(Memory, {**common, **described, **memory})

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from perdure.changes import ActorKind, Deletion
 from perdure.consents import refusal
-from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose, State
+from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, imported_id, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
@@ -20,7 +20,7 @@ from perdure.memory.extraction.telling import says_it_was_otherwise, told
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, verdict
-from perdure.memory.writing.observation import after, is_its_import, occurrence_of, purpose_of, recorded_at
+from perdure.memory.writing.observation import after, author_of, is_its_import, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.retelling import LEAST_SHARED
 from perdure.model import Model
 
@@ -132,7 +132,8 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     if isinstance(item, MemoryItem):
         approved = case.batch.approved
         settled_at = approved.at if approved and approved.doubt else None
-        found = verdict(item, target, case.beside.of(item), settled_at=settled_at)
+        author = author_of(case.batch, item)
+        found = verdict(item, target, case.beside.of(item), author=author, settled_at=settled_at)
     if not written and (objection := _objection(case, item, found)):
         return _rejected(index, objection)
     if not written and (constraint := _lifted(case, item, found)):
@@ -155,14 +156,29 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
 
 def _lifted(case: _Case, item: Item, found: Contradiction) -> Memory | None:
     """Return the constraint that an item names as replaced, or contradicts, where only a person may have it lifted."""
-    if not isinstance(item, MemoryItem) or not item.supersedes or case.batch.author.kind is ActorKind.PERSON:
+    if not isinstance(item, MemoryItem) or _is_a_persons(case.batch, item):
         return None
-    for entry in (case.beside.entries.get(item.supersedes), found.stands):
+    named = (case.beside.entries.get(item.supersedes), found.stands) if item.supersedes else ()
+    for entry in (*named, *found.over):
         if not isinstance(entry, Memory) or entry.state is not State.CURRENT:
             continue
         if entry.memory_type is MemoryType.CONSTRAINT:
             return entry
     return None
+
+
+def _is_a_persons(batch: Batch, item: MemoryItem) -> bool:
+    """Return whether a person states an item: who offers it, or whose words a session's extraction found.
+
+    What an agent offers is the agent's, whatever it says of its source.
+    """
+    match batch.author.kind:
+        case ActorKind.PERSON:
+            return True
+        case ActorKind.AGENT:
+            return False
+        case _:
+            return bool(batch.session) and item.source is Source.EXPLICIT
 
 
 def _ended(item: Item, at: datetime) -> str:

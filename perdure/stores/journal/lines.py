@@ -32,6 +32,8 @@ class Accepted(Stored):
     """The session that it was extracted from; empty: it was given."""
     policy: str = DEFAULT_POLICY
     """The write policy that decides on it."""
+    stated_by: str = ""
+    """In a team's or an agent's memory, the user who asked, by their own tenant."""
     by: Actor | None = None
     """Who asked; None: the task, or an unnamed caller."""
     unusable: dict[str, UnusableItem] = Field(default_factory=dict[str, UnusableItem])
@@ -137,6 +139,7 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
             agent=batch.agent,
             session=batch.session,
             policy=batch.policy,
+            stated_by=batch.stated_by,
             by=batch.by,
             unusable=unusable,
             at=at,
@@ -165,6 +168,7 @@ def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
         "agent": first.agent,
         "session": first.session,
         "policy": first.policy,
+        "stated_by": first.stated_by,
         "by": first.by,
         "accepted_at": first.at,
     }

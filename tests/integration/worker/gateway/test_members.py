@@ -14,7 +14,7 @@ from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Memory, Purpose
 from perdure.erasures import ErasureReceipt
 from perdure.errors import InvalidInput, UnknownOwner
-from perdure.jobs import Fate
+from perdure.jobs import Fate, ItemReceipt
 from perdure.memberships import MemberRequest
 from perdure.names import Attribute
 from perdure.requests import (
@@ -84,6 +84,37 @@ async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gate
     assert [(await gateway.receipt(job, by=ADMIN)).count(Fate.SEARCHABLE) for job in copied] == [1]
     assert set(await texts(gateway, kim, None)) == {FACT}
     assert await here.services.longterm.get(tenant, [identifier]) != {}
+
+
+async def test_a_member_replaces_what_another_one_said_only_by_a_persons_decision(
+    here: Deployment, gateway: Gateway, team: str
+) -> None:
+    ada, kim = f"ada {uuid4().hex}", f"kim {uuid4().hex}"
+    for member in (ada, kim):
+        await enrol(gateway, team, member)
+
+    async def said(user: str, text: str) -> ItemReceipt:
+        item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
+        request = RememberRequest(user_id=user, of=team, key=uuid4().hex, items=(item,))
+        [done] = (await gateway.receipt(await gateway.remember(request, by=ADMIN), by=ADMIN)).items
+        return done
+
+    first = await said(ada, "The standup is at 9.")
+    held = await said(kim, "The standup is at 10.")
+    assert (held.fate, held.reason) == (Fate.HELD, f"it contradicts what somebody else said: {first.id}")
+    own = await said(ada, "The standup is at 11.")
+    assert own.fate is Fate.SEARCHABLE, "oneself changes one's mind"
+    [memory] = [one for one in await gateway.memories(ada, of=team, by=ADMIN) if isinstance(one, Memory)]
+    assert (memory.text, memory.authors) == ("The standup is at 11.", (here.services.tenant_key.tenant_of(ada),))
+    decided = await gateway.decide(kim, held.hold, of=team, approve=True, by=ADMIN)
+    assert decided.receipt is not None
+    [memory] = [one for one in await gateway.memories(ada, of=team, by=ADMIN) if isinstance(one, Memory)]
+    assert (memory.text, memory.authors) == ("The standup is at 10.", (here.services.tenant_key.tenant_of(kim),))
+    # Nothing that is kept of a memory's authors names an erased one.
+    await gateway.set_member(MemberRequest(of=team, user_id=kim, belongs=False), by=ADMIN)
+    await gateway.erase(EraseRequest(user_id=kim), by=ADMIN)
+    lines = await here.services.journal.read(here.services.tenant_key.tenant_of_owner(team))
+    assert not [line for line in lines if kim in line.model_dump_json()]
 
 
 BY_WORKERS = ("recall", "remember", "update", "consent", "erase", "forget", "undo", "reconcile")

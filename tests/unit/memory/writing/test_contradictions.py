@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from perdure.changes import Actor, ActorKind
 from perdure.entries import Entry, Memory, MemoryType, Source, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Decision, PlannedItem
@@ -187,6 +188,72 @@ def test_who_says_it_decides_whether_a_person_is_asked(old: MemoryItem, new: Mem
     stored, [_, planned] = after(old, new)
     assert planned.decision is expected
     assert (old.content in texts(stored, 2)) is (expected is Decision.HOLD)
+
+
+ADA, KIM = "t_ada", "t_kim"
+
+
+def told_by(*statements: tuple[str, MemoryItem]) -> tuple[dict[str, Entry], PlannedItem]:
+    """Return what a shared memory has after its members' statements, and the last decision."""
+    stored: dict[str, Entry] = {}
+    decided: list[PlannedItem] = []
+    for author, item in statements:
+        stored, planned = written("t", item, stored=stored, stated_by=author)
+        decided += planned
+    return stored, decided[-1]
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ([(ADA, "The standup is at 9."), (ADA, "The standup is at 10.")], Decision.SUPERSEDE),
+        ([(ADA, "The standup is at 9."), (KIM, "The standup is at 10.")], Decision.HOLD),
+        ([("", "The standup is at 9."), ("", "The standup is at 10.")], Decision.SUPERSEDE),
+        ([(ADA, "The standup is at 9."), (KIM, "The standup is at 9."), (ADA, "The standup is at 10.")], Decision.HOLD),
+        ([(ADA, "The standup is at 9."), (KIM, "The standup is at 9.")], Decision.REINFORCE),
+    ],
+    ids=["oneself", "another", "own memory", "confirmed by another", "the same"],
+)
+def test_what_another_member_said_is_replaced_by_nobody_without_a_person(
+    statements: list[tuple[str, str]], expected: Decision
+) -> None:
+    items = [(author, said(text, day)) for day, (author, text) in enumerate(statements)]
+    stored, planned = told_by(*items)
+    assert planned.decision is expected
+    first = entry(stored, items[0][1])
+    assert (first.state is State.CURRENT) is (expected is not Decision.SUPERSEDE)
+    if expected is Decision.HOLD:
+        assert planned.reason == f"it contradicts what somebody else said: {first.id}"
+    assert first.authors == tuple(
+        dict.fromkeys(author for author, one in items if author and one.content == first.text)
+    )
+
+
+def test_what_tools_find_out_in_the_tasks_of_several_members_has_no_author() -> None:
+    old, new = said("The app targets 12.", **TOOL), said("The app targets 14.", 1, **TOOL)
+    stored, planned = told_by((ADA, old), (KIM, new))
+    assert (planned.decision, entry(stored, new).authors) == (Decision.SUPERSEDE, ())
+
+
+@pytest.mark.parametrize(
+    ("by", "session", "expected"),
+    [
+        (Actor(kind=ActorKind.PERSON, id="ada"), "", Decision.SUPERSEDE),
+        (Actor(kind=ActorKind.AGENT, id="task"), "", Decision.HOLD),
+        (Actor(kind=ActorKind.AGENT, id="task"), "s", Decision.HOLD),
+        (Actor(kind=ActorKind.SCHEDULE, id="promotion"), "s", Decision.SUPERSEDE),
+        (Actor(kind=ActorKind.SYSTEM), "", Decision.HOLD),
+    ],
+    ids=["person", "agent", "agent in a session", "what a person said in a session", "program"],
+)
+def test_only_a_person_has_a_constraint_lifted_by_another_one(by: Actor, session: str, expected: Decision) -> None:
+    old, new = said("Uploads end at 9.", **CONSTRAINT), said("Uploads end at 8.", 1, **CONSTRAINT)
+    stored, _ = written("t", old, stored={})
+    stored, [planned] = written("t", new, stored=stored, by=by, session=session)
+    assert planned.decision is expected
+    assert planned.reason == (
+        "" if expected is Decision.SUPERSEDE else f"it would lift a constraint: {item_id('t', old)}"
+    )
 
 
 def test_a_doubtful_contradiction_replaces_only_what_alone_can_be_meant() -> None:
