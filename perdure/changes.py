@@ -72,6 +72,8 @@ class Deletion(Stored):
     reason: str
     run: str
     """The forgetting run that did it."""
+    on_request: bool = False
+    """Whether somebody asked for it, and no rule did."""
     occurrences: tuple[str, ...] = ()
     """The observations that supported it: a resubmission of one of them does not bring it back."""
     purged: bool = False

@@ -132,6 +132,8 @@ class Remembered(Stored):
     """The version of the rules that computed ``forget_after``."""
     purge_after: Instant | None = None
     """For a forgotten one: until when forgetting it can be undone."""
+    on_request: bool = False
+    """For a forgotten one: whether somebody asked for that, and no rule did."""
     kept_at: Instant | None = None
     """When a person undid forgetting it, or merged it into one that says less; the rules leave it alone from then on,
     up to an end that comes later."""
@@ -173,9 +175,9 @@ class Remembered(Stored):
         """Return the entry with the moment at which the rules will forget it; None: they keep it."""
         return self.changed(forget_after=moment, forget_reason=reason, rules_version=rules_version)
 
-    def forgotten(self, reason: str, purge_after: datetime | None = None) -> Self:
+    def forgotten(self, reason: str, purge_after: datetime | None = None, *, on_request: bool = False) -> Self:
         """Return the entry as a tombstone, which can be undone until it is purged."""
-        return self.changed(state=State.FORGOTTEN, forget_reason=reason, purge_after=purge_after)
+        return self.changed(state=State.FORGOTTEN, forget_reason=reason, purge_after=purge_after, on_request=on_request)
 
 
 class Record(Remembered):

@@ -84,6 +84,7 @@ class RetentionRules(Model):
         back = entry.changed(
             state=State.SUPERSEDED if replaced else State.CURRENT,
             purge_after=None,
+            on_request=False,
             valid_until=None if ended else entry.valid_until,
         )
         due, _ = self.date(back)

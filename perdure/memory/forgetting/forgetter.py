@@ -10,7 +10,6 @@ from perdure.errors import VersionConflict
 from perdure.memory.door import Door
 from perdure.memory.forgetting.selection import Forgetting, Guard, SweepCounts, select
 from perdure.memory.retention import RetentionRules
-from perdure.memory.updating.revising import FORGOTTEN
 from perdure.memory.writing.contradictions import overtaken, said, verdict
 from perdure.model import Passed
 from perdure.stores.redis.deletions import Deletions
@@ -208,7 +207,7 @@ class Forgetter:
         # Purged entries cannot be restored: their lines say so from now on.
         lines = [line.changed(restored_at=at) if line.id in stored else line.changed(purged=True) for line in chosen]
         operation = f"restore:{run}"
-        on_request = {line.id for line in chosen if line.reason == FORGOTTEN}
+        on_request = {line.id for line in chosen if line.on_request}
 
         async def planned() -> tuple[Sequence[Change], Sequence[Refusal]]:
             # Only a plan under the lease sees what contradicts one of them and was said just now.

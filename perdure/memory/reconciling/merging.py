@@ -71,7 +71,7 @@ def merge(
         gone = deletion is not None and deletion.restored_at is None and newest.newest[1] <= deletion.at
         entry = newest
         if deletion is not None and gone and (newest.state is not State.FORGOTTEN or newest.purge_after is None):
-            tombstone = newest.forgotten(deletion.reason, deletion.at + grace)
+            tombstone = newest.forgotten(deletion.reason, deletion.at + grace, on_request=deletion.on_request)
             entry = tombstone.stamped(newest.version + 1, f"forget:{deletion.run}")
         origins[origin] += 1
         if _is_behind(remote, entry):
@@ -96,7 +96,12 @@ def logged(
     for identifier, entry in entries.items():
         if entry.state is State.FORGOTTEN and identifier not in found:
             found[identifier] = Deletion(
-                id=identifier, at=at, reason=entry.forget_reason, run="reconcile", occurrences=entry.occurrences
+                id=identifier,
+                at=at,
+                reason=entry.forget_reason,
+                run="reconcile",
+                on_request=entry.on_request,
+                occurrences=entry.occurrences,
             )
     return found
 

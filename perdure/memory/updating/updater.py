@@ -223,8 +223,9 @@ class Updater:
         if isinstance(entry, Memory):
             revising.require_permitted(asked.request.update, [entry], asked.request.by.kind)
         why, known = revising.FORGOTTEN, entry.occurrences
-        line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, occurrences=known)
-        return ChangePlan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
+        line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, on_request=True, occurrences=known)
+        gone = entry.forgotten(why, asked.at + self._grace, on_request=True)
+        return ChangePlan(entry.id, ((entry, gone),), (line,))
 
     async def _merger(self, asked: AskedChange, other: str) -> ChangePlan:
         if other == asked.request.id:

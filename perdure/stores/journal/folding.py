@@ -52,7 +52,7 @@ def fold(lines: Iterable[Line], log: Iterable[Deletion] = ()) -> Folded:
     for identifier, deletion in deletions.items():
         entry = entries.get(identifier)
         if entry is not None and deletion.restored_at is None and entry.newest[1] <= deletion.at:
-            entries[identifier] = entry.forgotten(deletion.reason, entry.purge_after)
+            entries[identifier] = entry.forgotten(deletion.reason, entry.purge_after, on_request=deletion.on_request)
     settled = _operations(lines)
     pending = {(line.job, line.index): line for line in lines if isinstance(line, Accepted) and line.job not in settled}
     return Folded(entries, deletions, tuple(pending.values()))

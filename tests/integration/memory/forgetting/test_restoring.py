@@ -6,6 +6,7 @@ import pytest
 
 from perdure.crashpoints import CrashPoint
 from perdure.entries import State
+from perdure.memory.updating import revising
 from perdure.updates import Removal, Reversion
 from tests.integration.conftest import Stores
 from tests.integration.memory.updating.test_updater import ADA, change, stored, told
@@ -43,7 +44,11 @@ async def test_what_comes_back_goes_before_what_was_said_earlier_and_learned_lat
     assert (await stored(stores, tenant, second)).superseded_by == third
 
 
-async def test_what_was_forgotten_on_request_comes_back_as_it_was(stores: Stores, tenant: str) -> None:
+@pytest.mark.parametrize("said", [revising.FORGOTTEN, "somebody asked for it"])
+async def test_what_was_forgotten_on_request_comes_back_as_it_was_however_that_is_worded(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.setattr(revising, "FORGOTTEN", said)
     june = datetime.now(UTC) + timedelta(days=30)
     bridge, shop = await told(
         stores, tenant, "The bridge is closed.", "The shop opens at nine.", valid_until=june.isoformat()

@@ -96,3 +96,11 @@ def test_the_log_has_the_latest_of_both_copies_and_tombstones_that_neither_knows
     assert found["c"] == Deletion(id="c", at=NOW, reason="decayed", run="reconcile", occurrences=("o",))
     known = {"c": deletion("c")}
     assert logged({"c": tombstone}, known, {}, at=NOW) == known
+
+
+@pytest.mark.parametrize("on_request", [True, False])
+def test_whether_somebody_asked_for_it_outlasts_the_loss_of_the_tombstone_and_of_the_log(*, on_request: bool) -> None:
+    line = deletion("a", on_request=on_request)
+    [tombstone] = merge({"a": entry("a", 5)}, {"a": entry("a", 5)}, {"a": line}, GRACE).write
+    assert tombstone.on_request is on_request
+    assert logged({"a": tombstone}, {}, {}, at=NOW)["a"].on_request is on_request
