@@ -1,9 +1,9 @@
 """A user's erasure as a value: an epoch that nothing accepted before it may cross. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from perdure.errors import TenantErased
+from perdure.errors import LeaseLost, TenantErased
 from perdure.model import Instant, Passed, Stored, TenantId
 
 
@@ -50,7 +50,8 @@ class ErasureReceipt(Passed):
 UNREACHABLE = (
     "histories of your own workflows, with what you gave to them and got from them",
     "histories of sweeps and other requests that were made with the user id, which name it and hold no content",
-    "what the user wrote into memories of teams and agents, with the histories of those requests: it is theirs",
+    "what the user wrote into memories of teams and agents, with the user's tenant as its author, and the histories "
+    "of those requests: it is theirs",
     "what members' tasks recalled from, or wrote to, a team or an agent: it is in those members' sessions and "
     "histories; erase the members to remove it",
     "requests for a team or an agent that were refused, or under way during its erasure: erasing the member who made "
@@ -72,6 +73,27 @@ UNREACHABLE = (
     "what tools did elsewhere",
 )
 """What no erasure can reach."""
+
+
+def is_under_way(erasure: Erasure | None) -> bool:
+    """Return whether a user is being erased: what is read of them now may be gone in a moment."""
+    return erasure is not None and not erasure.removed
+
+
+def require_unchanged(known: Mapping[str, Erasure], now: Mapping[str, Erasure], tenants: Iterable[str]) -> None:
+    """Check that what was read of users before is still theirs.
+
+    Args:
+        known: The erasures that were known when it was read.
+        now: Those that are known now.
+        tenants: The users.
+
+    Raises:
+        LeaseLost: One of them was erased since, or is being erased: read it again.
+    """
+    for tenant in tenants:
+        if known.get(tenant) != now.get(tenant) or is_under_way(now.get(tenant)):
+            raise LeaseLost("somebody whom it names was erased meanwhile")
 
 
 def require_none_since(asked_at: datetime, erasures: Iterable[Erasure | None]) -> None:

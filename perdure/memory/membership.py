@@ -1,10 +1,11 @@
 """Who belongs to a team or an agent: written to the journal and to Redis, and checked before each write and recall."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 
 from perdure.changes import Actor
+from perdure.erasures import Erasure, is_under_way
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.losses import Store
 from perdure.memberships import Membership, latest, unknown_owner
@@ -195,8 +196,8 @@ class MemberBook:
         if await self._differences(tenant, lines) == ({}, set()):
             return
         async with self._leases.hold(tenant) as lease:
-            # A user who was erased meanwhile must not be written back.
-            lines = await self._journal.read(tenant)
+            # A user who was erased meanwhile must not be written back, also where this stalls until the lease is over.
+            erased, lines = await self._journal.erased(), await self._journal.read(tenant)
             last, named = await self._differences(tenant, lines)
             journaled, known = members_of(lines), _named(lines)
             await lease.require(SHORT_WRITE)
@@ -204,7 +205,7 @@ class MemberBook:
             await self._redis.name(tenant, sorted(named), lease)
             missing = [one for member, one in last.items() if journaled.get(member) != one]
             await lease.require(SHORT_WRITE)
-            await self._journal.append(tenant, [Enrolled(membership=one) for one in missing], epoch=lease.epoch)
+            await self._enrol(tenant, missing, lease, erased)
             await self._redis.write(tenant, last.values(), lease)
 
     async def _differences(self, tenant: str, lines: list[Line]) -> tuple[dict[str, Membership], set[str]]:
@@ -226,17 +227,16 @@ class MemberBook:
         return members_of(await self._journal.read(owner))
 
     async def _strike(self, owner: str, user: str, lease: Lease) -> None:
-        lines = await self._journal.read(owner)
+        erased, lines = await self._journal.erased(), await self._journal.read(owner)
         last = latest((*members_of(lines).values(), *(await self._redis.all(owner)).values()))
-        nameless = [
-            one.changed(by=one.by.changed(id=""))
-            for one in last.values()
-            if one.member != user and user in self._tenant_of(one.by)
-        ]
-        await lease.require(SHORT_WRITE)
-        await self._journal.append(owner, [Enrolled(membership=one) for one in nameless], epoch=lease.epoch)
+        added = [one for one in last.values() if one.member != user and user in self._tenant_of(one.by)]
+        # Two who have added each other and are erased at once must not wait for each other.
+        going = {user, *(one.member for one in added if is_under_way(erased.get(one.member)))}
+        nameless = [one.changed(by=one.by.changed(id="")) for one in added if one.member not in going]
+        await self._enrol(owner, nameless, lease, erased)
         await self._redis.write(owner, nameless, lease)
-        await self._redis.strike(owner, user, lease)
+        for one in sorted(going):
+            await self._redis.strike(owner, one, lease)
 
         def struck(line: Line) -> bool:
             if not isinstance(line, Enrolled):
@@ -244,6 +244,15 @@ class MemberBook:
             return line.membership.member == user or user in self._tenant_of(line.membership.by)
 
         await self._journal.strike(owner, named='"kind":"enrolled"', struck=struck)
+
+    async def _enrol(
+        self, owner: str, memberships: Sequence[Membership], lease: Lease, erased: Mapping[str, Erasure]
+    ) -> None:
+        """Write memberships to the journal, unless somebody whom they name was erased since that was read."""
+        people = {tenant for one in memberships for tenant in (one.member, *self._tenant_of(one.by))}
+        lines = [Enrolled(membership=one) for one in memberships]
+        await lease.require(SHORT_WRITE)
+        await self._journal.append(owner, lines, epoch=lease.epoch, people=people, erasures=erased)
 
     def _tenant_of(self, by: Actor) -> tuple[str, ...]:
         """Return the tenant of an actor who is a user; empty for any other actor."""

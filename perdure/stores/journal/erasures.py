@@ -1,13 +1,13 @@
 """The erasure log next to the journal: a line for each erasure, outside its user's folder. Never compacted."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from perdure.erasures import Erasure, highest, require_none_since
+from perdure.erasures import Erasure, highest, require_none_since, require_unchanged
 from perdure.errors import TenantErased
 from perdure.losses import Store
 from perdure.stores import disk
@@ -64,6 +64,14 @@ class ErasureLog:
         """
         known = self._all(tenants)
         require_none_since(asked_at, [known.get(tenant) for tenant in tenants])
+
+    def require_unchanged(self, known: Mapping[str, Erasure], tenants: Collection[str]) -> None:
+        """Check that none of these users was erased since their erasures were read. Call it in a thread, as above.
+
+        Raises:
+            LeaseLost: One was, or is being erased: read again what names them.
+        """
+        require_unchanged(known, self._all(tenants), tenants)
 
     def _all(self, tenants: Collection[str] | None = None) -> dict[str, Erasure]:
         path, found = self._folder / _FILE, list[Erasure]()

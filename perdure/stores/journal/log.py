@@ -4,11 +4,12 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from perdure.erasures import Erasure
 from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
 from perdure.losses import Store
 from perdure.stores import disk
@@ -48,6 +49,7 @@ class Journal:
         epoch: int | None = None,
         asked_at: datetime | None = None,
         people: Collection[str] = (),
+        erasures: Mapping[str, Erasure] | None = None,
     ) -> None:
         """Write lines together; on return they are on the disk, and after an error none of them is kept.
 
@@ -60,8 +62,10 @@ class Journal:
             epoch: The tenant's epoch that it was accepted or read under; None: not known.
             asked_at: When it was asked to be written; None: it does not matter who was erased since.
             people: Who must not have been erased since, besides the tenant.
+            erasures: Those that were known when it was read what names these people; None: it was not read.
 
         Raises:
+            LeaseLost: One of these people was erased since, or is being erased: read it again.
             TenantErased: One of them was, or the tenant after that epoch. An erasure that comes later finds the lines.
             StoreLost: The folder no longer holds the journal that it held before: it is not mounted, say.
         """
@@ -75,6 +79,8 @@ class Journal:
                 self._erasures.require_epoch(tenant, epoch)
             if asked_at is not None:
                 self._erasures.require_none_since(asked_at, {tenant, *people})
+            if erasures is not None:
+                self._erasures.require_unchanged(erasures, people)
 
         if lines:
             rotated = await disk.in_thread(
@@ -84,6 +90,10 @@ class Journal:
                 # The lines are kept, whether or not there is room to compact the others.
                 with suppress(StoreUnavailable):
                     await self.compact(tenant, now=datetime.now(UTC))
+
+    async def erased(self) -> dict[str, Erasure]:
+        """Return the latest erasure of each user, for ``append``."""
+        return await self._erasures.all()
 
     async def read(self, tenant: str, *, naming: Collection[str] = ()) -> list[Line]:
         """Return the lines of a tenant that this build understands, oldest first.

@@ -4,13 +4,14 @@ import shutil
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from localservers import Server
 from perdure.changes import Actor, ActorKind
-from perdure.errors import StoreUnavailable, TenantErased, UnknownOwner
+from perdure.errors import PerdureError, StoreUnavailable, TenantErased, UnknownOwner
 from perdure.memory.membership import MemberBook, members_of
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Enrolled
@@ -174,6 +175,61 @@ async def test_who_was_erased_meanwhile_is_not_added(here: Deployment, team: str
     later = asked + timedelta(seconds=2)
     await here.services.members.say(team, user, belongs=True, operation="o", by=ADMIN, at=later)
     assert await belongs(here.services.members, team, user), "the control"
+
+
+@pytest.mark.parametrize(
+    ("writer", "begun"),
+    [("reconciliation", True), ("reconciliation", False), ("another erasure", False)],
+    ids=["reconciliation, begun before", "reconciliation, begun meanwhile", "another erasure"],
+)
+async def test_a_writer_that_stalls_right_before_the_journal_names_nobody_who_was_erased_meanwhile(
+    here: Deployment, team: str, user: str, monkeypatch: pytest.MonkeyPatch, *, begun: bool, writer: str
+) -> None:
+    services, by = here.services, f"by {uuid4().hex}"
+    owner, tenant, adder = services.tenant_key.tenant_of_owner(team), *map(services.tenant_key.tenant_of, (user, by))
+    await say(here, team, user, by=Actor(kind=ActorKind.PERSON, id=by))
+    if writer == "reconciliation":
+        await services.journal.erase(owner)
+    journal = Journal(services.journal.folder)
+    book = member_book(services.redis, journal, services.whole, services.audit, services.tenant_key)
+    append, stalls = journal.append, True
+
+    async def begin() -> None:
+        await services.eraser.begin(tenant, operation="erase", by=ADMIN, at=datetime.now(UTC))
+
+    async def stalled(*given: Any, **more: Any) -> None:
+        nonlocal stalls
+        if given[1] and stalls:
+            stalls = False
+            # So long that its lease has run out.
+            await ask(services.redis, "DEL", keys.lease(owner))
+            if not begun:
+                await begin()
+            await services.eraser.remove(tenant)
+            assert await names_left(here, team, user) == set()
+        await append(*given, **more)
+
+    if begun:
+        await begin()
+    monkeypatch.setattr(journal, "append", stalled)
+    with pytest.raises(PerdureError):
+        await (book.agree(owner, await journal.read(owner)) if writer == "reconciliation" else book.strike(adder))
+    assert await names_left(here, team, user) == set()
+    # The next attempt has nothing to write.
+    await (book.agree(owner, await journal.read(owner)) if writer == "reconciliation" else book.strike(adder))
+    assert await names_left(here, team, user) == set()
+
+
+async def test_two_who_have_added_each_other_are_erased_at_once(here: Deployment, team: str, user: str) -> None:
+    services, other = here.services, f"other {uuid4().hex}"
+    both, tenants = (user, other), [services.tenant_key.tenant_of(one) for one in (user, other)]
+    for one, adder in zip(both, reversed(both), strict=True):
+        await say(here, team, one, by=Actor(kind=ActorKind.PERSON, id=adder))
+    for tenant in tenants:
+        await services.eraser.begin(tenant, operation="erase", by=ADMIN, at=datetime.now(UTC))
+    for tenant in tenants:
+        await services.eraser.remove(tenant)
+    assert [await names_left(here, team, one) for one in both] == [set(), set()]
 
 
 @pytest.mark.slow
