@@ -111,7 +111,7 @@ class RecordTemplate(Passed):
         match self.lane:
             case Lane.RECOMMENDATION:
                 _part("intent", required_intent, self.intent)
-            case Lane.FEEDBACK if not isinstance(self.payload, str):
+            case Lane.FEEDBACK if not (isinstance(self.payload, str) and "${" in self.payload):
                 _part("payload", required_feedback, self.payload)
             case Lane.PATTERN:
                 _part("payload", required_pattern, self.payload)

@@ -172,7 +172,7 @@ async def test_what_cannot_be_remembered_and_what_is_on_its_way_out_is_said() ->
     text = """
 name: learning
 deprecated: it learns nothing
-steps: [{id: a, remember: [{lane: feedback, key: "${''}", payload: 1}, {memory: "Rooms are blue.", of: "team:ops"}]}]
+steps: [{id: a, remember: [{lane: pattern, key: "${''}", payload: 1}, {memory: "Rooms are blue.", of: "team:ops"}]}]
 """
     ended = await gone_through(text, inputs={}, results={}, answers={})
     assert [one["of"] for one in ended.remembered] == ["team:ops"]

@@ -42,7 +42,7 @@ steps:
           - {lane: pattern, key: "${thing}", payload: {licence: "${answer}"}}
           - {memory: "The licence of ${thing} is known", type: fact, when: "${answer != null}"}
   - id: end
-    remember: [{lane: feedback, key: audit, payload: done}]
+    remember: [{lane: feedback, key: audit, payload: {answer: done}}]
 output: {looked: "${steps.thing.done}"}
 expect: "${output.looked > 0}"
 """
@@ -108,6 +108,8 @@ def test_the_version_is_what_it_does() -> None:
             "name: x\nsteps: [{id: a, remember: [{lane: recommendation, key: k, payload: 1}]}]",
             r"remember\[0\]: its intent is empty \(say what the recommendation is for",
         ),
+        ("name: x\nsteps: [{id: a, remember: [{lane: feedback, key: k, payload: yes}]}]", r"its payload has no answer"),
+        ("name: x\nsteps: [{id: a, remember: [{lane: pattern, key: k, payload: {}}]}]", r"its payload is empty"),
         (
             "name: x\nsteps: [{id: a, remember: [{lane: feedback, key: k, payload: {by: Kim}}]}]",
             r"remember\[0\]: its payload has no answer, correction or rating",
