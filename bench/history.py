@@ -28,7 +28,7 @@ steps:
       - id: echo
         tool: echo
         args: {value: "${number} of ${steps.large.output.size()}"}
-        remember: [{lane: feedback, key: "${number}", payload: {echo: "${output}"}}]
+        remember: [{lane: pattern, key: "${number}", payload: {echo: "${output}"}}]
 """
 
 

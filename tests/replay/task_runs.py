@@ -49,8 +49,8 @@ steps:
     steps: [{id: none, tool: echo, args: {value: 1}}]
   - id: learned
     remember:
-      - {lane: feedback, key: "licences", payload: "${steps.name.done}"}
-      - {lane: feedback, key: "${''}", payload: 1}
+      - {lane: pattern, key: "licences", payload: "${steps.name.done}"}
+      - {lane: pattern, key: "${''}", payload: 1}
 output: {known: "${steps.known.records}", looked: "${steps.name.done}", size: "${steps.large.output.size()}"}
 expect: "${output.size == 9000}"
 """
@@ -58,7 +58,7 @@ expect: "${output.size == 9000}"
 MEMORY_ONLY = """
 steps:
   - {id: known, recall: {text: "a licence"}}
-  - {id: learned, remember: [{lane: feedback, key: k, payload: "${steps.known.items.size()}"}]}
+  - {id: learned, remember: [{lane: pattern, key: k, payload: "${steps.known.items.size()}"}]}
 output: "${steps.learned.status}"
 """
 
@@ -70,7 +70,7 @@ output: "${steps.act.status}"
 
 ASKED = """
 steps:
-  - {id: first, tool: echo, args: {value: 1}, remember: [{lane: feedback, key: k, payload: "${output}"}]}
+  - {id: first, tool: echo, args: {value: 1}, remember: [{lane: pattern, key: k, payload: "${output}"}]}
   - {id: ask, tool: look, args: {name: x, known: false}, expect: "${output.licence != null}", ask: "Which?"}
 output: "${steps.ask.answer}"
 """
@@ -99,7 +99,7 @@ steps:
     as: n
     steps:
       - {id: a, tool: echo, args: {value: "${n} ${inputs.text.size()}"}, remember: [
-          {lane: feedback, key: "k${n}", payload: "${output}"}]}
+          {lane: pattern, key: "k${n}", payload: "${output}"}]}
   - {id: ask, tool: look, args: {name: x, known: false}, expect: "${false}", ask: "Which?"}
   - for_each: "${[1, 2, 3, 4]}"
     as: m
