@@ -1,19 +1,18 @@
 """A task as a whole: prepare it with what this worker has, and keep its claims for as long as it lives."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
 from temporalio import activity
-from temporalio.client import Client, WorkflowExecution
+from temporalio.client import Client
 
 from activities.beginnings import Asker, TaskBeginnings
-from activities.conversations import conversation_of_run, effects_behind
+from activities.conversations import earlier_turns
 from activities.outcomes import EndedTask, TaskOutcomes
 from activities.pinning import PinnedPlan, TaskPinner
 from activities.step_results import StepsSource, bound_to, require_kept
-from activities.task_runs import LISTED_WITHIN, Holder, TaskRuns, run_by
+from activities.task_runs import Holder, TaskRuns, run_by
 from perdure.agent.offered import OfferedSkill
 from perdure.agent.prepared import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
@@ -21,7 +20,6 @@ from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.agent.steps.values import Values
 from perdure.agent.taking_over import TakenOver
-from perdure.agent.turns import Conversation
 from perdure.beginnings import BeginRequest
 from perdure.bindings import TaskBinding
 from perdure.documents import validated
@@ -112,7 +110,9 @@ class TaskActivities:
             if bound is not None and bound.digest != binding.digest:
                 raise binding.refused(task.task_id, bound)
             position = (
-                await self._earlier_turns(tenant, task.task_id, every, binding)
+                await earlier_turns(
+                    self.client, task.task_id, every, binding, await self.bindings.effects(tenant, task.task_id)
+                )
                 if not task.skill
                 else await self._beginnings.position(tenant, task.task_id, binding.begins, plan)
             )
@@ -256,39 +256,6 @@ class TaskActivities:
 
     def _holder(self, first_run: str) -> Holder:
         return Holder(first_run, activity.info().workflow_id or "")
-
-    async def _earlier_turns(
-        self, tenant: str, task_id: str, runs: Sequence[WorkflowExecution], binding: TaskBinding
-    ) -> Conversation | None:
-        """Return the turns that a task's model has taken, from its newest run that knows all effects; None: none.
-
-        An older run does not replace a newer one that is gone: the turns between would be taken, and would act, again.
-
-        Args:
-            tenant: Whose task it is.
-            task_id: The task.
-            runs: Its runs before this one, oldest first.
-            binding: What it stands for.
-
-        Raises:
-            InvalidTask: It has acted in a turn that Temporal no longer has.
-            StoreUnavailable: Redis does not answer, or Temporal does not list such a turn's run yet.
-        """
-        effects, newest = await self.bindings.effects(tenant, task_id), None
-        for run in reversed(runs):
-            known = await run.memo_value(BINDING, None, type_hint=TaskBinding)
-            found = await conversation_of_run(self.client, run) if binding.is_same(known) else None
-            # A run that was reset does not know the later effects of the run that it was reset from.
-            if found is not None and not effects_behind(found, effects):
-                return found
-            newest = newest or found
-        if unseen := effects_behind(newest, effects):
-            if activity.info().attempt < LISTED_WITHIN:
-                # Temporal lists a run a moment after it was prepared.
-                raise StoreUnavailable("temporal", "does not list the run in which the task has acted")
-            problem = f"{task_id!r} has acted ({', '.join(unseen)}) in a run that Temporal no longer has"
-            raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
-        return None
 
     async def _epoch(self, tenant: str, started_at: datetime) -> int | None:
         """Return the user's epoch for a task that was started after their last erasure; None without Redis.

@@ -38,6 +38,7 @@ from perdure.events import Event
 from perdure.explanations import NotListed, RecallSummary, TaskExplanation
 from perdure.feedback import LateVerdict
 from perdure.filters import Omission
+from perdure.frames import Frame
 from perdure.holds import Decided, Held, HoldOutcome
 from perdure.jobs import Decision, Fate, Imported, ItemReceipt, Receipt, SettledJob
 from perdure.lessons import LessonRequest, LessonSet
@@ -84,7 +85,17 @@ from perdure.steering import (
     TaskMessage,
 )
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import AgentTask, Evaluation, Judgement, MemoryMode, Phase, Progress, TaskResult
+from perdure.tasks import (
+    AgentTask,
+    Evaluation,
+    Judgement,
+    MemoryMode,
+    Phase,
+    Progress,
+    StepReport,
+    StepStatus,
+    TaskResult,
+)
 from perdure.tools import Tool, ToolCall, tool
 from perdure.trials import Trials
 from perdure.updates import (
@@ -135,6 +146,7 @@ __all__ = [
     "ForgetRequest",
     "ForgetResult",
     "FoundBy",
+    "Frame",
     "GivenFeedback",
     "Ground",
     "HandleItem",
@@ -211,6 +223,8 @@ __all__ = [
     "SettledJob",
     "Source",
     "State",
+    "StepReport",
+    "StepStatus",
     "StoreRefused",
     "StoreUnavailable",
     "Strategy",

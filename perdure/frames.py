@@ -23,7 +23,8 @@ class Frame(Passed):
     """One line of a program that was being executed when an exception was raised."""
 
     file: Annotated[str, Field(max_length=500)]
-    """Its path, relative to the working folder of the worker where it is inside that."""
+    """Its path below the folder that it is imported from; of a file that was named as such, below the worker's own
+    folder."""
     line: int
     function: Annotated[str, Field(max_length=200)]
     library: bool = False
@@ -74,10 +75,19 @@ def _walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
 
 def _frame(frame: FrameType, line: int) -> Frame:
     path = Path(frame.f_code.co_filename)
-    library = is_library(path, str(frame.f_globals.get("__name__", "")))
+    module = str(frame.f_globals.get("__name__", ""))
+    file, function = str(_shown(path, module))[-500:], frame.f_code.co_qualname[-200:]
+    return Frame(file=file, line=line, function=function, library=is_library(path, module))
+
+
+def _shown(path: Path, module: str) -> Path:
+    """Return a file's path as its module's name gives it: it says nothing about the machine, or whose it is."""
+    parts = module.split(".")
+    of_module = Path(*path.parts[-len(parts) - (path.stem == "__init__") :])
+    if of_module.with_suffix("").parts[: len(parts)] == tuple(parts):
+        return of_module
     here = Path.cwd()
-    shown = path.relative_to(here) if path.is_relative_to(here) and not library else path
-    return Frame(file=str(shown)[-500:], line=line, function=frame.f_code.co_qualname[-200:], library=library)
+    return path.relative_to(here) if path.is_relative_to(here) else Path(path.name)
 
 
 @cache

@@ -32,7 +32,7 @@ class CallLimit(Model):
 
     at_once: Annotated[int, Field(ge=1, le=10_000)] | None = None
     """Calls that may be under way at the same time."""
-    per_minute: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    per_minute: Annotated[int, Field(ge=1, le=10_000)] | None = Field(default=None, examples=[None])
     """Calls that may begin within any 60 seconds."""
     per_user: bool = False
     """Whether each user has a limit of their own."""

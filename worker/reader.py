@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -26,7 +26,6 @@ from perdure.memory.updating.versions import rejections, settled_jobs, versions
 from perdure.models.embedding import MINILM
 from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
-from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Line
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.keys import session_digest
@@ -35,13 +34,11 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
 from perdure.tolerance import taken_back
 from perdure.updates import Rejection, Version
+from worker.snapshots import counted, whole
 from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
 
 _LOADED_WITHIN = 10.0
 """Seconds: loading takes 0.3 on an idle machine (measured), and more than a recall's two on a busy one."""
-
-_COUNTED_AT_ONCE = 1_000
-"""Entries of which the counts are read in one query."""
 
 
 class Reader:
@@ -167,15 +164,15 @@ class Reader:
         return await self._history(self._reading.tenant_key.tenant_of_installation, identifier, by=by)
 
     async def _listed(self, tenant: str, *, everything: bool, by: Actor) -> list[Entry]:
-        _, stored = await self._whole(tenant)
+        _, stored = await whole(self._reading, tenant)
         found = [
             entry
             for entry in stored.values()
             if everything or (isinstance(entry, Memory) and entry.state is State.CURRENT)
         ]
         await self.audited(tenant, [entry.id for entry in found], "list", by)
-        counted = await self._counted(tenant, found)
-        return sorted(counted, key=lambda entry: (entry.newest, entry.id), reverse=True)
+        used = await counted(self._reading, tenant, found)
+        return sorted(used, key=lambda entry: (entry.newest, entry.id), reverse=True)
 
     async def history(self, user_id: str, of: str | None, identifier: str, *, by: Actor) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first.
@@ -186,18 +183,18 @@ class Reader:
         return await self._history(await self.tenant(user_id, of), identifier, by=by)
 
     async def _history(self, tenant: str, identifier: str, *, by: Actor) -> list[Version]:
-        lines, stored = await self._whole(tenant)
+        lines, stored = await whole(self._reading, tenant)
         if identifier not in stored:
             raise unknown("id", identifier)
         await self.audited(tenant, [identifier], "history", by)
         *earlier, last = versions(lines, identifier)
-        [counted] = await self._counted(tenant, [last.entry])
-        return [*earlier, last.changed(entry=counted)]
+        [used] = await counted(self._reading, tenant, [last.entry])
+        return [*earlier, last.changed(entry=used)]
 
     async def rejected(self, user_id: str, of: str | None, *, limit: int, by: Actor) -> list[Rejection]:
         """Return what was lately refused, the newest first."""
         tenant = await self.tenant(user_id, of)
-        lines, _ = await self._whole(tenant)
+        lines, _ = await whole(self._reading, tenant)
         found = rejections(lines)[:limit]
         await self.audited(tenant, [one.job for one in found], "rejected", by)
         return found
@@ -258,9 +255,9 @@ class Reader:
         """
         tenant = await self.tenant(user_id, of)
         episodes = await self._episodes(tenant)
-        lines, known = await self._whole(tenant)
+        lines, known = await whole(self._reading, tenant)
         await self.audited(tenant, [*known, *(one.id for one in holds)], "export", by)
-        stored = {entry.id: entry for entry in await self._counted(tenant, known.values())}
+        stored = {entry.id: entry for entry in await counted(self._reading, tenant, known.values())}
         consents = [ExportedConsent(consent=one) for one in consents_of(lines).values()]
         members = await self._memberships(self._reading.tenant_key.tenant_of(user_id), of, lines)
         others = (*consents, *members, *holds, *episodes)
@@ -291,35 +288,6 @@ class Reader:
 
     async def _allowed(self, tenant: str) -> Filters:
         return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))
-
-    async def _whole(self, tenant: str) -> tuple[list[Line], dict[str, Entry]]:
-        """Return a tenant's lines of the journal and the entries that they add up to: a snapshot of one moment.
-
-        Raises:
-            StoreUnavailable: A store does not answer, or has lost data, so that the answer would be incomplete.
-        """
-        await self._reading.installation.require(self._reading.tenant_key)
-        await self._reading.whole.require()
-        lines, log = await together(self._reading.journal.read(tenant), self._reading.deletions.all(tenant))
-        folded = await asyncio.to_thread(fold, lines, log)
-        gone = {line.id for line in folded.deletions.values() if line.purged and line.restored_at is None}
-        return lines, {
-            identifier: entry
-            for identifier, entry in folded.entries.items()
-            if identifier not in gone or entry.newest[1] > folded.deletions[identifier].at
-        }
-
-    async def _counted(self, tenant: str, entries: Iterable[Entry]) -> list[Entry]:
-        """Return entries with their uses and trials, which the journal gets no line for."""
-        found = list(entries)
-        for first in range(0, len(found), _COUNTED_AT_ONCE):
-            part = found[first : first + _COUNTED_AT_ONCE]
-            stored = await self._reading.longterm.get(tenant, [entry.id for entry in part])
-            found[first : first + len(part)] = [
-                entry.counted_as(there) if (there := stored.get(entry.id)) and there.version == entry.version else entry
-                for entry in part
-            ]
-        return found
 
     async def _check_all(self) -> None:
         await together(*map(self._check, self.unanswered))

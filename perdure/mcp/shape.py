@@ -10,7 +10,7 @@ from pydantic import Field
 from perdure.documents import kind_of, mapping, validated
 from perdure.errors import InvalidInput
 from perdure.limits import CallLimit, require_distinct
-from perdure.model import Name, Passed
+from perdure.model import Model, Name
 from perdure.registry.folders import Folders
 from perdure.tools import Effect
 from perdure.yaml_text import read_document
@@ -19,7 +19,7 @@ DEFAULT_SECONDS = 30.0
 """Seconds that a call may take which no one has declared: servers answer from elsewhere; a choice."""
 
 
-class SecretName(Passed):
+class SecretName(Model):
     """A value that is a secret, by its name."""
 
     secret: Name
@@ -29,7 +29,7 @@ Given = str | SecretName
 """A value for a server: as it is written, or a secret."""
 
 
-class ServerTool(Passed):
+class ServerTool(Model):
     """What a tool of a server does, as the operator knows it."""
 
     effect: Effect = Effect.ONCE
@@ -39,7 +39,7 @@ class ServerTool(Passed):
     """How often it may be called, by all workers together."""
 
 
-class McpServer(Passed):
+class McpServer(Model):
     """An MCP server, as its YAML says. It is started by ``command``, or reached at ``url``."""
 
     name: Name
