@@ -13,7 +13,7 @@ from perdure.identity import object_uuid
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.store import LongTerm
 
-TRIES = 100
+TRIES = 200
 
 
 async def collection_of(longterm: LongTerm, tenant: str, kind: str) -> CollectionAsync[Any, Any]:
@@ -43,7 +43,7 @@ async def cut_off(
     ids = [entry.id for entry in entries]
     for number in range(TRIES):
         writing = asyncio.ensure_future(collection.data.insert_many(objects(tenant, entries, vectors)))
-        await asyncio.wait({writing}, timeout=(number % 20 + 2) / 1000)
+        await asyncio.wait({writing}, timeout=(number % 40 + 2) / 1000)
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
         stored = await _settled(longterm, tenant, ids)
