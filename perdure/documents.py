@@ -67,10 +67,10 @@ _BOUNDS = {
 """Where pydantic's errors about bounds have the bound, and what to write."""
 
 _OTHERS = {
-    "missing": ("is missing", ""),
-    "union_tag_not_found": ("is missing", ""),
+    "missing": ("is missing", "add it"),
+    "union_tag_not_found": ("is missing", "add it"),
     "string_unicode": ("has half of a surrogate pair", "send whole characters"),
-    "finite_number": ("is not a finite number", ""),
+    "finite_number": ("is not a finite number", "write a number"),
     "timezone_aware": ("has no time zone", "write it as 2026-01-31T12:00:00Z"),
 }
 
@@ -273,6 +273,8 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
     if kind in _WANTED:
         noun, fix = _WANTED[kind]
         return (f"{named}is not {noun}", fix) if noun and named else (f"is {kind_of(value)}", fix or f"write {noun}")
+    if kind in _BOUNDS and str(value).casefold().lstrip("+-") == "nan":
+        kind = "finite_number"
     if kind in _BOUNDS:
         name, fix = _BOUNDS[kind]
         if name.endswith("length"):

@@ -88,12 +88,15 @@ def normal_user(user_id: str) -> str:
     """Return a user's id.
 
     Raises:
-        InvalidInput: It is not in Unicode NFC, so that it would share a tenant with the id that is; or it begins as the
-            name of a team's or an agent's memory does.
+        InvalidInput: It is not in Unicode NFC, so that it would share a tenant with the id that is; it has a control
+            character; or it begins as the name of a team's or an agent's memory does.
     """
     normal = unicodedata.normalize("NFC", user_id)
     if normal != user_id:
-        raise InvalidInput("user_id", f"{user_id!r} is not in Unicode NFC", fix=f"write {normal!r}")
+        # What differs between the two may look the same.
+        raise InvalidInput("user_id", f"{user_id!a} is not in Unicode NFC", fix=f"write {normal!r}")
+    if unseen := next((one for one in user_id if unicodedata.category(one) == "Cc"), ""):
+        raise InvalidInput("user_id", f"has the control character U+{ord(unseen):04X}", fix="leave it out")
     if begins := next((kind for kind in _OWNERS if user_id.startswith(kind)), ""):
         problem = f"{user_id[:80]!r} begins with {begins!r}, which names the memory of a team or an agent, and no user"
         raise InvalidInput("user_id", problem, fix="give the user who asks, and name whose memory it is with 'of'")

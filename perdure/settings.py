@@ -22,7 +22,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from perdure.documents import nearest
+from perdure.documents import nearest, refused
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
@@ -187,15 +187,12 @@ class Settings(BaseSettings):
             fix = f"""write it as JSON: {PREFIX}{name.upper()}='["first", "second"]'"""
             raise InvalidInput(name, "is not a list", fix=fix) from None
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            name = ".".join(str(part) for part in first["loc"])
-            if first["type"] == "extra_forbidden":
+            found = refused(error, type(self), "")
+            name = found.field.partition("[")[0].partition(".")[0]
+            if name not in type(self).model_fields:
                 raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
-            problem = first["msg"].removeprefix("Value error, ")
-            problem = problem[:1].lower() + problem[1:]
-            raise InvalidInput(
-                name, problem, fix=f"set {PREFIX}{name.split('.')[0].upper()} or its line in the TOML file"
-            ) from None
+            fixes = (found.fix, f"set {PREFIX}{name.upper()} or its line in the TOML file")
+            raise InvalidInput(found.field, found.problem, fix="; ".join(filter(None, fixes))) from None
 
     def changed(self, **changes: Any) -> Self:
         """Return a copy with some settings changed, each checked."""
@@ -226,7 +223,9 @@ class Settings(BaseSettings):
     @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
     @classmethod
     def _is_url(cls, url: str | None) -> str | None:
-        if url and (urlsplit(url).scheme not in {"http", "https", "redis", "rediss", "unix"}):
+        parts = urlsplit(url) if url else None
+        known = {"http", "https", "redis", "rediss", "unix"}
+        if parts is not None and (parts.scheme not in known or (parts.scheme != "unix" and not parts.hostname)):
             raise ValueError("must be a URL such as http://host:8080 or redis://host:6379")
         return url.rstrip("/") if url else None
 
@@ -268,6 +267,14 @@ class Settings(BaseSettings):
         if self.webhook_url is not None and self.webhook_secret is None:
             fix = f"set {PREFIX}WEBHOOK_SECRET, which signs deliveries"
             raise InvalidInput("webhook_secret", "is missing", fix=fix)
+        return self
+
+    @model_validator(mode="after")
+    def _has_two_ports(self) -> Self:
+        parts = urlsplit(self.weaviate_url or "")
+        if parts.hostname and (parts.port or {"https": 443}.get(parts.scheme, 80)) == self.weaviate_grpc_port:
+            fix = f"set {PREFIX}WEAVIATE_GRPC_PORT to that of gRPC, 50051 by default"
+            raise InvalidInput("weaviate_grpc_port", f"is {self.weaviate_grpc_port}, as that of weaviate_url", fix=fix)
         return self
 
     @property

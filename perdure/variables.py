@@ -75,7 +75,9 @@ def read_secrets(names: Sequence[str]) -> dict[str, str]:
         try:
             found[name] = Path(path).read_text(encoding="utf-8").strip()
         except OSError as error:
-            raise InvalidInput(variable + _OF_FILE, f"{path} cannot be read: {error.strerror}") from None
+            raise InvalidInput(
+                variable + _OF_FILE, f"{path} cannot be read: {error.strerror}", fix="give a file that can be read"
+            ) from None
         except UnicodeDecodeError:
             raise InvalidInput(variable + _OF_FILE, f"{path} is not UTF-8 text") from None
     return found
@@ -98,5 +100,7 @@ def read_file() -> dict[str, Any]:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInput(str(path), f"is not TOML: {error}") from None
         except OSError as error:
-            raise InvalidInput(str(path), f"cannot be read: {error.strerror}") from None
+            raise InvalidInput(
+                str(path), f"cannot be read: {error.strerror}", fix="give a file that can be read"
+            ) from None
     return {}

@@ -20,6 +20,18 @@ _MOST_VALUES = 100_000
 """Values that a document may have once its aliases are expanded."""
 
 
+_UNKNOWN_TAG = "could not determine a constructor for the tag "
+_QUOTE = "close what is opened, and put text with : # [ or { in quotes"
+_UTF8 = "save it as plain text, in UTF-8"
+_FIXES = (
+    ("\\t", "indent with spaces"),
+    ("is duplicated", "leave one of the two out"),
+    ("aliases", "write it without them"),
+    ("undefined alias", "define it, or put text with * in quotes"),
+)
+"""What to do about what PyYAML and the loader here say, by a part of it."""
+
+
 class _Loader(yaml.SafeLoader):
     """YAML as people mean it: a repeated key is a mistake; dates and words stay the text that was written."""
 
@@ -87,12 +99,19 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
         # The loader is a SafeLoader.
         document: object = yaml.load(text, Loader=_Loader)  # noqa: S506
     except yaml.MarkedYAMLError as problem:
-        mark = problem.problem_mark
+        mark, told = problem.problem_mark, str(problem.problem)
         place = f", in column {mark.column + 1}" if mark else ""
         at = f"{where}:{mark.line + 1}" if mark else where
-        raise error(at, f"is not YAML: {problem.problem}{place}") from problem
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
-        raise error(where, f"is not YAML: {problem}") from problem
+        if (tag := told.removeprefix(_UNKNOWN_TAG)) != told:
+            raise error(at, f"has the tag {tag}{place}", fix="leave it out: only plain values are read") from problem
+        fix = next((fix for sign, fix in _FIXES if sign in told), _QUOTE)
+        raise error(at, f"is not YAML: {told}{place}", fix=fix) from problem
+    except yaml.reader.ReaderError as problem:
+        raise error(where, f"is not text: it has the character #x{problem.character:04x}", fix=_UTF8) from problem
+    except RecursionError as problem:
+        raise error(where, "is nested too deeply", fix="write it flatter") from problem
+    except (yaml.YAMLError, ValueError) as problem:
+        raise error(where, f"is not YAML: {problem}", fix=_QUOTE) from problem
     return mapping(document, where, error)
 
 

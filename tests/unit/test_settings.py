@@ -50,7 +50,7 @@ def test_the_users_file_is_read_where_there_is_no_other(tmp_path: Path) -> None:
     [
         ('task_que = "x"', "task_que: is not a setting (did you mean 'task_queue'?)"),
         ('task_queue = "a b"', "task_queue: 'a b' is not a valid name (letters"),
-        ("claim_ttl_days = 0", "claim_ttl_days: input should be greater than"),
+        ("claim_ttl_days = 0", "claim_ttl_days: 0 is too small"),
         ('summary_model = "cheap"', "summary_model: must be openai:<model>, or empty"),
         ('weaviate_url = "localhost"', "weaviate_url: must be a URL"),
         ("task_queue", "is not TOML"),

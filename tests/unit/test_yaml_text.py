@@ -14,7 +14,7 @@ from perdure.yaml_text import LARGEST, line_of, placed, read_document
         ("a: 1\nb: [", "is not YAML: expected the node content, but found '<stream end>', in column 5", ":2"),
         ("a: 1\na: 2", "is not YAML: the key 'a' is duplicated, in column 1", ":2"),
         ("x: {b: 1, b: 2}", "is not YAML: the key 'b' is duplicated, in column 11", ":1"),
-        ("a: \x00", "is not YAML: unacceptable character", ""),
+        ("a: \x00", "is not text: it has the character #x0000", ""),
         ("- 1", "is a list", ""),
         ("", "is empty", ""),
         ("1: 2", "has the key 1, which is not text", ""),

@@ -182,7 +182,7 @@ def _read_items(file: Path) -> list[JsonValue]:
         # Refuses half a surrogate pair, and lists that are nested too deep to be sent.
         _items.dump_json(items)
     except OSError as error:
-        raise InvalidItem(str(file), f"cannot be read: {error.strerror}") from error
+        raise InvalidItem(str(file), f"cannot be read: {error.strerror}", fix="give a file that can be read") from error
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidItem(str(file), f"is not JSON: {error.msg.lower()} in {place}") from error

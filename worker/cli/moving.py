@@ -97,7 +97,9 @@ def _lines(file: Path) -> list[str]:
         # Other characters that end a line somewhere may stand inside a text.
         return file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except OSError as error:
-        raise InvalidInput(str(file), f"cannot be read: {error.strerror}") from error
+        raise InvalidInput(
+            str(file), f"cannot be read: {error.strerror}", fix="give a file that can be read"
+        ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput(str(file), "is not UTF-8 text, so it is no export") from error
 

@@ -72,7 +72,9 @@ def _read(file: Path) -> list[dict[str, Any]]:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
         lines = [json.loads(line) for line in text.splitlines() if line.strip()]
     except OSError as error:
-        raise InvalidInput(str(file), f"cannot be read: {error.strerror}") from error
+        raise InvalidInput(
+            str(file), f"cannot be read: {error.strerror}", fix="give a file that can be read"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput(str(file), f"is not a JSON object a line: {error}") from error
     if wrong := next((line for line in lines if not isinstance(line, dict)), None):

@@ -37,7 +37,7 @@ def read_task(path: Path) -> AgentTask:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidTask(str(path), f"cannot be read: {error.strerror}") from error
+        raise InvalidTask(str(path), f"cannot be read: {error.strerror}", fix="give a file that can be read") from error
     except UnicodeDecodeError as error:
         raise InvalidTask(str(path), "is not UTF-8 text") from error
     with placing(path, text):

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from rich.console import Console
 
+from perdure.documents import refused
 from perdure.errors import InvalidInput, PerdureError, StoreRefused, Unavailable
 from perdure.models.errors import ModelRefused
 
@@ -79,11 +80,10 @@ def explained(*, as_json: bool = False) -> Generator[None]:
     try:
         yield
     except PerdureError as error:
-        if not as_json:
-            fail(str(error), status_of(error))
-        show_json({"error": told(error)})
-        raise typer.Exit(status_of(error)) from None
+        _end(error, as_json=as_json)
     except typer.TyperException as error:
+        if isinstance(problem := error.__cause__, ValidationError):
+            _end(refused(problem, BaseModel, _name(error)), as_json=as_json)
         # The command line itself is wrong, which has no code of its own.
         problem = error.format_message() if as_json and isinstance(error, _Misused) else ""
         if not problem:
@@ -92,6 +92,20 @@ def explained(*, as_json: bool = False) -> Generator[None]:
         raise typer.Exit(Exit.REFUSED) from None
     except KeyboardInterrupt:
         raise typer.Exit(Exit.DETACHED) from None
+
+
+def _end(error: PerdureError, *, as_json: bool) -> NoReturn:
+    if not as_json:
+        fail(str(error), status_of(error))
+    show_json({"error": told(error)})
+    raise typer.Exit(status_of(error)) from None
+
+
+def _name(error: Any) -> str:
+    """Return what a person calls the option or the argument that Typer complains of."""
+    parameter = getattr(error, "param", None)
+    names = [name for name in getattr(parameter, "opts", ()) if name.startswith("--")]
+    return next(iter(names), str(getattr(parameter, "human_readable_name", "arguments")))
 
 
 def told(error: PerdureError) -> dict[str, str]:

@@ -188,6 +188,7 @@ async def test_what_was_answered_is_not_checked_again(here: Deployment, servers:
 async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: Deployment, servers: Servers) -> None:
     async with Gateway(here.settings, servers) as gateway:
         task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
+        await gateway.served()
         with pytest.raises(InvalidInput, match="no skill") as unknown:
             await gateway.start(task, by=TESTER)
         assert (unknown.value.field, "dependency-audit" in unknown.value.fix) == ("skill", True)
