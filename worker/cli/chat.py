@@ -11,8 +11,8 @@ import typer
 from perdure.changes import Actor
 from perdure.chats import OF_A_CHAT, ChatMessage
 from perdure.documents import validated
-from perdure.errors import InvalidAnswer, InvalidInput, InvalidTask
-from perdure.questions import Answer, Question
+from perdure.errors import InvalidInput, InvalidTask
+from perdure.questions import Question
 from perdure.settings import Settings
 from worker.cli.memory import User
 from worker.cli.reach import gateway, person, started
@@ -20,6 +20,7 @@ from worker.cli.tasks import AsJson
 from worker.exit import leave
 from worker.gateway import Gateway
 from worker.terminal import display
+from worker.terminal.answering import asked
 from worker.terminal.conversation import TerminalChat, TypedLines, show_history
 from worker.terminal.output import Exit, fail, program, say, show_json
 
@@ -111,18 +112,8 @@ async def _typed(installation: Gateway, user: str, session: str, agent: str | No
     lines = TypedLines()
 
     async def ask(question: Question) -> None:
-        shown, _ = display.how_to_answer(conversation.workflow_id, question).rsplit("\n", 1)
-        say(f"\n{shown}")
-        with lines.answering():
-            while (value := await lines.next("answer: ")) is not None:
-                try:
-                    given = validated(Answer, {"question_id": question.id, "value": value}, "")
-                    await installation.answer(conversation.workflow_id, given, by=by)
-                except (InvalidAnswer, InvalidInput) as error:
-                    say(str(error))
-                else:
-                    return
-        raise EOFError
+        if not await asked(installation, conversation.workflow_id, question, lines, by=by):
+            raise EOFError
 
     conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=True)
     log = await installation.chat(user, session=session, by=by)

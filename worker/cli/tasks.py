@@ -13,7 +13,7 @@ from perdure.beginnings import ANY, BeginRequest
 from perdure.documents import validated
 from perdure.errors import InvalidEvent, InvalidTask, PerdureError, StoreUnavailable, Unconfirmed, WorkerUnavailable
 from perdure.events import Event
-from perdure.questions import Answer
+from perdure.questions import Answer, Question
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
 from perdure.yaml_text import placing, read_document
@@ -22,6 +22,8 @@ from worker.gateway import Gateway
 from worker.lookup import StartedTask
 from worker.telemetry import Telemetry, render_tree, spans_of
 from worker.terminal import display
+from worker.terminal.answering import asked
+from worker.terminal.conversation import TypedLines
 from worker.terminal.output import Exit, counted, err, fail, out, say, show_json, status_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
@@ -144,7 +146,8 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
                 return
             try:
                 await _say_if_unserved(installation)
-                result = await display.follow(installation, workflow_id, by=person())
+                asks = _asking(installation, workflow_id) if sys.stdin.isatty() and not how.as_json else None
+                result = await display.follow(installation, workflow_id, by=person(), asks=asks)
             except asyncio.CancelledError:
                 say(f"detached; the task goes on: perdure status {workflow_id}")
                 raise
@@ -168,6 +171,16 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
         err.print(render_tree(spans_of(settings.home / "traces", trace)), width=max(err.width, 200), crop=False)
     if status is not Exit.DONE:
         fail(problem, status)
+
+
+def _asking(installation: Gateway, workflow_id: str) -> display.Asks:
+    """Return what asks a task's questions in this terminal."""
+    lines = TypedLines()
+
+    async def asks(question: Question) -> bool:
+        return await asked(installation, workflow_id, question, lines, by=person())
+
+    return asks
 
 
 async def _started(installation: Gateway, task: AgentTask, begin: BeginRequest | None, *, again: bool) -> StartedTask:

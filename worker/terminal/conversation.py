@@ -48,8 +48,13 @@ class TypedLines:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
-    async def next(self, prompt: str) -> str | None:
-        """Return the next line that is not blank; None at their end."""
+    async def next(self, prompt: str, *, blank: bool = False) -> str | None:
+        """Return the next line; None at their end.
+
+        Args:
+            prompt: What to show before it.
+            blank: Whether a blank line counts, as an empty text; otherwise it is passed over.
+        """
         if not self._thread.is_alive() and self._thread.ident is None:
             self._thread.start()
         while True:
@@ -60,7 +65,7 @@ class TypedLines:
             if line is None:
                 self._put(None)
                 return None
-            if line.strip():
+            if blank or line.strip():
                 return line.strip()
 
     @contextmanager

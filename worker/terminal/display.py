@@ -2,7 +2,8 @@
 
 import asyncio
 import shlex
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
@@ -14,7 +15,10 @@ from perdure.policies.decision import SHORT
 from perdure.questions import Question
 from perdure.tasks import Progress, StepStatus, TaskResult
 from worker.gateway import Gateway
-from worker.terminal.output import counted, err, out, program
+from worker.terminal.output import counted, err, out, program, say
+
+Asks = Callable[[Question], Coroutine[Any, Any, bool]]
+"""Asks a question in this terminal; returns whether more can be typed."""
 
 
 async def follow(
@@ -23,6 +27,7 @@ async def follow(
     on_progress: Callable[[Progress], Awaitable[None]] | None = None,
     *,
     by: Actor,
+    asks: Asks | None = None,
     period: float = 0.25,
 ) -> TaskResult:
     """Show how a task goes until it ends; waits as long as it takes.
@@ -32,6 +37,7 @@ async def follow(
         workflow_id: The task.
         on_progress: Called with each state of the task, once it is shown.
         by: Who follows it.
+        asks: Asks a question in this terminal; None: how to answer it is printed.
         period: Seconds between two states.
 
     Raises:
@@ -39,7 +45,7 @@ async def follow(
         WorkflowCancelled: It was cancelled.
     """
     result = asyncio.create_task(installation.result(workflow_id, by=by))
-    asked: set[str] = set()
+    questions = _Questions(workflow_id, asks)
     # In a log a bar is noise; the questions are not.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[step]}"))
     with Bar(*columns, TimeElapsedColumn(), console=err, disable=not err.is_terminal) as bar:
@@ -54,18 +60,64 @@ async def follow(
                     total=progress.total or None,
                     step=progress.shown or progress.step,
                 )
-                for question in progress.questions:
-                    if question.id not in asked:
-                        asked.add(question.id)
-                        bar.console.print(how_to_answer(workflow_id, question), markup=False)
+                questions.show(progress.questions, bar)
                 if on_progress:
                     await on_progress(progress)
             await asyncio.wait([result], timeout=period)
+        questions.close(bar)
         ended = await _how_it_ended(installation, workflow_id, result, by)
         if ended is not None:
             done = ended.done + ended.skipped + ended.failed
             bar.update(line, description=ended.status, completed=done, step="")
     return result.result()
+
+
+class _Questions:
+    """What a task asks while it is followed: one question at a time in this terminal, or how to answer it elsewhere."""
+
+    def __init__(self, workflow_id: str, asks: Asks | None) -> None:
+        self._workflow_id = workflow_id
+        self._asks = asks
+        self._shown: set[str] = set()
+        self._current = ""
+        self._asking: asyncio.Task[bool] | None = None
+
+    def show(self, questions: Sequence[Question], bar: Bar) -> None:
+        """Show those that are new; while one is asked, the others wait, unless it is answered elsewhere."""
+        if self._asking is not None and not self._is_over({one.id for one in questions}, bar):
+            return
+        for question in questions:
+            if question.id in self._shown:
+                continue
+            self._shown.add(question.id)
+            if self._asks is None:
+                bar.console.print(how_to_answer(self._workflow_id, question), markup=False)
+                continue
+            # The bar would be drawn over what is typed.
+            bar.stop()
+            self._current, self._asking = question.id, asyncio.create_task(self._asks(question))
+            return
+
+    def close(self, bar: Bar) -> None:
+        """Ask no more, as the task has ended."""
+        if self._asking is not None:
+            self._asking.cancel()
+            bar.start()
+
+    def _is_over(self, open_: set[str], bar: Bar) -> bool:
+        asking = self._asking
+        if asking is not None and not asking.done():
+            if self._current in open_:
+                return False
+            asking.cancel()
+            say("\nit was answered elsewhere, or is asked no more")
+        elif asking is not None and (asking.cancelled() or asking.exception() is not None or not asking.result()):
+            # Nothing more is typed: whatever is open can be answered by a command.
+            self._asks = None
+            self._shown.discard(self._current)
+        self._asking = None
+        bar.start()
+        return True
 
 
 async def _how_it_ended(
@@ -77,14 +129,18 @@ async def _how_it_ended(
         return await installation.ended(workflow_id, by=by)
 
 
+def about(question: Question) -> str:
+    """Word a question, with what it is about and until when it can be answered."""
+    hint = f" [{question.answer.hint}]" if question.answer.hint else ""
+    lines = [f"  {line}" for line in (question.about.lines if question.about else [])]
+    lines += [f"  until {question.until:%Y-%m-%d %H:%M:%S %Z}, then: {question.otherwise}"] if question.until else []
+    return "\n".join([f"? {question.text}{hint}", *lines])
+
+
 def how_to_answer(workflow_id: str, question: Question) -> str:
     """Word a question together with the command that answers it."""
-    hint = f" [{question.answer.hint}]" if question.answer.hint else ""
     # A path has brackets, which shells take for patterns.
-    about = [f"  {line}" for line in (question.about.lines if question.about else [])]
-    about += [f"  until {question.until:%Y-%m-%d %H:%M:%S %Z}, then: {question.otherwise}"] if question.until else []
-    command = f"  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
-    return "\n".join([f"? {question.text}{hint}", *about, command])
+    return f"{about(question)}\n  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
 
 
 def how_to_resume(workflow_id: str) -> str:

@@ -121,6 +121,7 @@ class Installation:
     folder: Path
     environment: dict[str, str]
     processes: list[asyncio.subprocess.Process] = field(default_factory=list[asyncio.subprocess.Process])
+    terminals: list[int] = field(default_factory=list[int])
 
     async def start(self, *arguments: str, **environment: str) -> Running:
         """Start the command, with variables of its own."""
@@ -155,6 +156,23 @@ class Installation:
         finally:
             os.close(terminal)
             os.close(controller)
+
+    async def in_terminal(self, *arguments: str) -> Running:
+        """Start the command in a terminal into which nothing is typed."""
+        controller, terminal = pty.openpty()
+        process = await asyncio.create_subprocess_exec(
+            *forked(),
+            *arguments,
+            env=self.environment,
+            stdin=terminal,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.folder,
+        )
+        os.close(terminal)
+        self.terminals.append(controller)
+        self.processes.append(process)
+        return Running(process)
 
     async def talking(self, *arguments: str) -> "Talking":
         """Start the command, to type into it line by line and to read along."""
@@ -254,6 +272,8 @@ async def installation(servers: Servers, folder: Path, **settings: Any) -> Async
     try:
         yield given
     finally:
+        for terminal in given.terminals:
+            os.close(terminal)
         for process in given.processes:
             if process.returncode is None:
                 process.kill()

@@ -67,6 +67,29 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
     assert "has ended: it asks nothing" in late.complaint
 
 
+async def test_who_follows_a_task_in_a_terminal_is_asked_there(installed: Installation) -> None:
+    file, task_id = installed.audit("nodeenv==1.12.0")
+    ran = await installed.typing("BSD-3-Clause", "run", file)
+    assert (ran.status, ran.out.splitlines()[0]) == (
+        0,
+        "completed: 4 steps done, 0 skipped, 0 failed, 0 items recalled",
+    )
+    assert "? Which licence does nodeenv 1.12.0 have?" in ran.err
+    assert "perdure answer" not in ran.err
+    with installed.report(task_id).open(newline="") as report:
+        assert [row["licence"] for row in csv.DictReader(report)] == ["BSD-3-Clause"]
+
+
+async def test_a_question_that_is_answered_elsewhere_is_no_longer_asked(installed: Installation) -> None:
+    file, _ = installed.audit("nodeenv==1.12.0")
+    following = await installed.in_terminal("run", file)
+    await following.says("Which licence does nodeenv")
+    answered = await installed.perdure("answer", file, "packages[0].inspect", "BSD-3-Clause")
+    assert answered.status == 0, answered.err
+    ended = await following.ended()
+    assert (ended.status, "it was answered elsewhere" in ended.err or "completed" in ended.out) == (0, True)
+
+
 PAYING = """
 name: paying
 steps:
