@@ -140,7 +140,7 @@ class Episodes:
         """
         found: dict[str, list[Episode]] = {}
         for key in await ask(self._redis, "ZRANGE", keys.index(tenant), 0, -1):
-            if (session := keys.session_of(tenant, key)) is not None:
+            if (session := keys.session_of(key, tenant)) is not None:
                 lines = cast("list[str]", await ask(self._redis, "HVALS", key))
                 episodes = [read_back(Episode, line) for line in lines]
                 found[session] = sorted(episodes, key=lambda one: (one.at, one.id))

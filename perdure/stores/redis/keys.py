@@ -181,7 +181,7 @@ def episodes(tenant: str, session: str) -> tuple[str, str, str]:
     return f"{place}:content", f"{place}:time", f"{place}:importance"
 
 
-def session_of(tenant: str, key: str) -> str | None:
+def session_of(key: str, tenant: str) -> str | None:
     """Return the digest of the session whose episodes a key holds; None: it is another key."""
     place = _of(tenant, "episodes:")
     return (
