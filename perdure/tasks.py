@@ -189,6 +189,8 @@ class StepReport(Passed):
 
     step: str
     """Its path."""
+    shown: str = ""
+    """The path with the names of its elements; empty where they have none."""
     status: StepStatus
     """Skipped or failed."""
     problem: str = ""

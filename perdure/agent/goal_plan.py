@@ -110,7 +110,7 @@ class GoalPlan:
             problem = "a person did not approve it" if skipped else "; ".join(outcome.refused)
             value = parts.get("context") or parts.get("output") or Value()
             if skipped:
-                state = state.reported(branch, StepStatus.SKIPPED, problem)
+                state = state.reported(branch, branch, StepStatus.SKIPPED, problem)
             return _returned(state, branch, Returned(output=value, problem=problem)).counted(outcome.result.status)
         if "reasoned" in parts:
             return self._reasoned(state, conversation, taken_back(Reasoned, parts["reasoned"].inline))
@@ -130,7 +130,7 @@ class GoalPlan:
             returned = returned.changed(problem=told)
             uncertain = (*conversation.uncertain, last.calls[place_of(branch)].digest)
             state = positioned(state, conversation.changed(uncertain=uncertain))
-        state = state.reported(branch, StepStatus.FAILED, failure.problem, failure.attempt)
+        state = state.reported(branch, branch, StepStatus.FAILED, failure.problem, failure.attempt)
         return _returned(state, branch, returned).counted(StepStatus.FAILED)
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:

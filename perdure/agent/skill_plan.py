@@ -108,7 +108,7 @@ class SkillPlan:
             case OnFailure.CONTINUE:
                 return self._after(state, branch, _with_problem(StepStatus.FAILED, problem), problem, failure.attempt)
             case _:
-                state = state.reported(failed.path, StepStatus.FAILED, problem, failure.attempt)
+                state = state.reported(branch, failed.path, StepStatus.FAILED, problem, failure.attempt)
                 # For whoever decides what to do about the task.
                 told = shown_lessons(state.branches[branch].lessons)
                 problem = "\n".join(filter(None, [f"step {failed.path}: {problem}", told]))
@@ -132,7 +132,7 @@ class SkillPlan:
                 return self._after(state, branch, _with_problem(StepStatus.SKIPPED, problem), problem, attempt)
             case _:
                 path = self._here(self._cursors(state), branch).path
-                state = state.reported(path, StepStatus.FAILED, problem, attempt)
+                state = state.reported(branch, path, StepStatus.FAILED, problem, attempt)
                 return state.changed(failure=f"step {path}: {problem}")
 
     def _cursors(self, state: TaskState) -> dict[str, Cursor]:
@@ -151,7 +151,7 @@ class SkillPlan:
         cursors, status = self._cursors(state), result.status
         at = self._here(cursors, branch)
         if why:
-            state = state.reported(at.path, status, why, attempt)
+            state = state.reported(branch, at.path, status, why, attempt)
         state = state.branch(branch, resumed=None, again=False, problem="", failed=None, lessons=())
         if not self._route.is_given_up(cursors, branch):
             state = state.positioned(self._route.ended(cursors, branch, result))

@@ -239,13 +239,14 @@ class TaskState(Passed):
         return self.changed(ended={**self.ended, status: self.ended.get(status, 0) + 1})
 
     def reported(
-        self, path: str, status: StepStatus, problem: str, attempt: FailedAttempt | None = None
+        self, branch: str, path: str, status: StepStatus, problem: str, attempt: FailedAttempt | None = None
     ) -> "TaskState":
         """Return the state with the report of a step that failed or was skipped, and of the last such ones before."""
         same = [one for one in self.incomplete if one.status is status][1 - REPORTS_KEPT :]
         others = [one for one in self.incomplete if one.status is not status]
         frames = attempt.frames if attempt is not None else ()
-        report = StepReport(step=path, status=status, problem=problem[:PROBLEM_LIMIT], frames=frames)
+        shown = self.branches[branch].shown if branch in self.branches else ""
+        report = StepReport(step=path, shown=shown, status=status, problem=problem[:PROBLEM_LIMIT], frames=frames)
         return self.changed(incomplete=(*others, *same, report))
 
 

@@ -167,7 +167,7 @@ def not_as_meant(told: Progress | TaskResult, *, verbose: bool = False) -> Itera
         verbose: Whether to name the lines of libraries too.
     """
     for one in told.incomplete:
-        yield f"{one.status.value}: {one.step}: {one.problem}"
+        yield f"{one.status.value}: {one.shown or one.step}: {one.problem}"
         yield from (f"  at {frame.told}" for frame in one.frames if verbose or not frame.library)
     for status, number in ((StepStatus.FAILED, told.failed), (StepStatus.SKIPPED, told.skipped)):
         if (more := number - sum(one.status is status for one in told.incomplete)) > 0:

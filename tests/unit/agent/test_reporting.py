@@ -202,8 +202,8 @@ def test_of_thousands_that_wait_the_next_ten_are_named() -> None:
 def test_the_last_steps_that_failed_or_were_skipped_are_reported_each_kind_by_itself() -> None:
     state = STATE
     for number in range(REPORTS_KEPT + 2):
-        state = state.reported(f"a{number}", StepStatus.SKIPPED, "its condition (when) is false")
-    state = state.reported("b", StepStatus.FAILED, "x" * 2_000)
+        state = state.reported("main", f"a{number}", StepStatus.SKIPPED, "its condition (when) is false")
+    state = state.reported("main", "b", StepStatus.FAILED, "x" * 2_000)
     told = progress_of(TASK, state, Phase.RUNNING).incomplete
     assert [one.step for one in told] == [*(f"a{number}" for number in range(2, REPORTS_KEPT + 2)), "b"]
     assert len(told[-1].problem) == 500

@@ -21,6 +21,7 @@ steps:
       - {id: look, tool: echo, args: {value: "${shop.name}"}}
       - {id: ask, tool: echo_quickly, args: {value: 1}, approve: "Go on?"}
       - {id: pause, wait: 1s}
+      - {id: never, tool: echo, args: {value: 1}, when: "${1 == 2}"}
 output: "${steps.shop.done}"
 """
 
@@ -40,7 +41,9 @@ async def test_elements_are_named_to_people_and_not_in_ids(servers: Servers, tmp
         assert (question.id, progress.step, progress.shown) == ("shop[0].ask", "shop[0].ask", "shop[North].ask")
         assert "Now at `shop[North].ask`" in str(await handle.query("__temporal_workflow_metadata"))
         await answer(handle, question.id, "yes")
-        assert (await handle.result()).output == 3
+        result = await handle.result()
+        assert result.output == 3
+        assert [(one.step, one.shown) for one in result.incomplete] == [("shop[0].never", "shop[North].never")]
         await agents.replay(handle)
         said = await summaries(handle)
     assert ("North" in said) == is_named
