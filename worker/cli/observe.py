@@ -4,11 +4,11 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
-from perdure.documents import validated
+from perdure.documents import kind_of, validated
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.jobs import Fate
@@ -70,18 +70,29 @@ async def observe(
 def _read(file: Path) -> list[dict[str, Any]]:
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-        lines = [json.loads(line) for line in text.splitlines() if line.strip()]
     except OSError as error:
         raise InvalidInput(
             str(file), f"cannot be read: {error.strerror}", fix="give a file that can be read"
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(str(file), f"is not a JSON object a line: {error}") from error
-    if wrong := next((line for line in lines if not isinstance(line, dict)), None):
-        raise InvalidInput(str(file), f"has a line that is no object: {str(wrong)[:40]}")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(str(file), f"is not UTF-8: {error}") from error
+    lines = [
+        _object(line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), start=1) if line.strip()
+    ]
     if not 1 <= len(lines) <= _MOST:
         raise InvalidInput(str(file), f"has {counted(len(lines), 'line')}", fix=f"split it: 1 to {_MOST} at a time")
     return lines
+
+
+def _object(line: str, place: str) -> dict[str, Any]:
+    fix = 'write an object in each line: {"text": "…"}'
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(place, "is not JSON", fix=fix) from error
+    if not isinstance(found, dict):
+        raise InvalidInput(place, f"is {kind_of(found)}", fix=fix)
+    return cast("dict[str, Any]", found)
 
 
 def _completed(line: dict[str, Any], session: str, place: int, now: datetime) -> dict[str, Any]:

@@ -45,6 +45,8 @@ COMMANDS = {
     "line 3, column 2",
     "remember --user u --file half.json": "half.json: is not a JSON list of items",
     "answer task-x --by=me  yes": "question_id: is empty",
+    "observe --user u --session s --file said.jsonl": "said.jsonl:3: is not JSON (write an object in each line",
+    "observe --user u --session s --file list.jsonl": "list.jsonl:1: is a list (write an object in each line",
     "forget --undo": "--undo: needs a user or a sweep (add --user, or --sweep with the id of one)",
     "forget --undo --user u --dry-run": "--undo: is not for --dry-run or --approve (leave them out)",
     "forget --undo --user u --approve": "--undo: is not for --dry-run or --approve (leave them out)",
@@ -67,6 +69,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "deep.json").write_text("[" * 100_000)
     (tmp_path / "nested.json").write_text("[" * 400 + "]" * 400)
     (tmp_path / "cut.json").write_text('[\n  {"kind": "memory"},\n{')
+    (tmp_path / "said.jsonl").write_text('{"text": "a"}\n\nhello\n')
+    (tmp_path / "list.jsonl").write_text("[]\n")
     (tmp_path / "half.json").write_text('["\\ud800"]')
     (tmp_path / "nan.json").write_text('[{"kind": "record", "payload": {"x": NaN}}]')
 
