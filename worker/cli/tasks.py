@@ -24,7 +24,7 @@ from worker.telemetry import Telemetry, render_tree, spans_of
 from worker.terminal import display
 from worker.terminal.answering import asked
 from worker.terminal.conversation import TypedLines
-from worker.terminal.output import Exit, counted, err, fail, out, say, show_json, status_of
+from worker.terminal.output import Exit, counted, draw, fail, out, say, show_json, status_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for a script.")]
@@ -167,8 +167,7 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
     elif result is not None:
         report(result, verbose=how.verbose)
     if how.traced:
-        # Wider than a narrow terminal: a line that wraps tells more than one that was cut.
-        err.print(render_tree(spans_of(settings.home / "traces", trace)), width=max(err.width, 200), crop=False)
+        draw(render_tree(spans_of(settings.home / "traces", trace)))
     if status is not Exit.DONE:
         fail(problem, status)
 

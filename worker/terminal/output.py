@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import typer
 from pydantic import BaseModel, ValidationError
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from perdure.documents import refused
 from perdure.errors import InvalidInput, PerdureError, StoreRefused, Unavailable
@@ -57,6 +57,14 @@ def show_json(value: BaseModel | dict[str, Any] | list[Any]) -> None:
 def say(text: str) -> None:
     """Print a line for a person on stderr, where it does not disturb what a script reads."""
     err.print(text, markup=False)
+
+
+def draw(drawing: RenderableType) -> None:
+    """Draw something for a person on stderr, wider than a narrow terminal: a line that wraps tells more than a cut one.
+
+    A width that is given to ``print`` only makes a console narrower, so this is a wider one.
+    """
+    Console(stderr=True, highlight=False, width=max(err.width, 200)).print(drawing, crop=False)
 
 
 def counted(number: int, one: str, many: str = "") -> str:

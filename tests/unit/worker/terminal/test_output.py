@@ -3,6 +3,8 @@
 import shlex
 
 import pytest
+from rich.text import Text
+from rich.tree import Tree
 
 from perdure.errors import (
     InvalidInput,
@@ -15,7 +17,7 @@ from perdure.errors import (
 from perdure.models.errors import ModelBusy, ModelKeyRefused, ModelRefused
 from perdure.questions import Approval, Question, QuestionKind, choice_of
 from worker.terminal.display import how_to_answer
-from worker.terminal.output import Exit, counted, status_of
+from worker.terminal.output import Exit, counted, draw, status_of
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,11 @@ def test_nouns_follow_their_number() -> None:
         "1 item",
         "2 entries",
     ]
+
+
+def test_a_drawing_is_not_cut_in_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    draw(Tree(Text(f"{'x' * 150} the end")))
+    assert capsys.readouterr().err.strip() == f"{'x' * 150} the end"
