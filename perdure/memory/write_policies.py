@@ -83,6 +83,6 @@ def policy_named(policies: Mapping[str, WritePolicy], name: str) -> WritePolicy:
         InvalidInput: There is none with this name; with the nearest one.
     """
     if name not in policies:
-        fix = f"{nearest(name, policies)} A worker reads the file when it starts: perdure restart"
+        fix = f"{nearest(name, policies)}; a worker reads the file when it starts: perdure restart"
         raise InvalidInput("policy", f"there is no {name!r}", fix=fix)
     return policies[name]

@@ -42,7 +42,7 @@ def check(
         kind = _checked(file, settings)
         found.append({"file": str(file), "kind": kind})
         if not as_json:
-            out.print(f"{file}: a {kind} that can be used", markup=False)
+            out.print(f"{file}: {'an' if kind == 'agent' else 'a'} {kind} that can be used", markup=False)
     if as_json:
         show_json(found)
     else:

@@ -66,7 +66,7 @@ def test_what_can_be_used_is_said_to_be(folder: Path, name: str) -> None:
     ran = CliRunner().invoke(app, ["check", name, "../skills/greet.yaml"])
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.splitlines() == [
-        f"{name}: a {kind} that can be used",
+        f"{name}: {'an agent' if kind == 'agent' else f'a {kind}'} that can be used",
         "../skills/greet.yaml: a skill that can be used",
     ]
 
