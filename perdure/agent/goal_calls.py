@@ -1,6 +1,7 @@
 """The calls that a model wants: which are made, with which arguments, and why others are not. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -54,7 +55,8 @@ class TurnCalls:
         left = [path for path, place in paths.items() if turn.gave(place) is None and path not in begun]
         # The others follow as these end: each call under way is one more activity that Temporal has to track.
         now_on = left[: max(0, MOST_AT_ONCE - len(begun))]
-        return Act(actions=tuple(self._call(one, turn.calls[paths[one]], conversation, state, now) for one in now_on))
+        actions = (self._call(one, turn.calls[paths[one]], conversation, state, now) for one in now_on)
+        return Act(actions=tuple(replace(one, is_alone=len(turn.calls) == 1) for one in actions))
 
     def _call(
         self, path: str, wanted: WantedCall, conversation: Conversation, state: TaskState, now: Instant

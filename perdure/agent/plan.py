@@ -72,6 +72,14 @@ class Action:
     heeds_lessons: bool = False
     """Whether somebody decides what to do if it fails, be it of the whole task, and is told what was learned of such
     failures."""
+    is_alone: bool = False
+    """Whether nothing else of the task can be under way, by its shape alone: only then may it run, or be decided,
+    inside the worker that has the task.
+
+    Temporal (server 1.8, SDK 1.35) may record that such work has ended in one workflow task, and hand its result over
+    in the next, behind whatever else has ended meanwhile; a replay hands it over where it was recorded. What other
+    branches go on to do then has another place than in the history: the task is stuck (seen, with eight at once).
+    """
     hands_over: bool = False
     """Whether what it remembers is submitted at once, as no later run of the task passes here again."""
 

@@ -146,6 +146,10 @@ class Route:
                 return self._ended(rest, name, Result(status=StepStatus.FAILED, parts=parts))
             branch = name
 
+    def is_alone(self, cursors: Cursors, branch: str) -> bool:
+        """Return whether no other branch can be at work beside one, by the shape of the skill alone."""
+        return all(_at_once(self._steps(cursors, name)[cursors[name].step]) == 1 for name in _around(cursors, branch))
+
     def reads(self, cursors: Cursors, branch: str) -> Mapping[str, Sequence[Path]]:
         """Return what the steps of a branch's skill refer to, by their ids; the end of the skill has the empty name."""
         return self._skill_of(cursors, branch).reads

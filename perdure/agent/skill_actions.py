@@ -82,7 +82,7 @@ class SkillActions:
 
     def action(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
         """Return the action of a step; if the task's memory mode leaves nothing to do, it is skipped."""
-        action = self._action(state, cursors, branch, at, now)
+        action = replace(self._action(state, cursors, branch, at, now), is_alone=self._route.is_alone(cursors, branch))
         shown = self._route.shown(cursors, branch, at)
         return action if shown == at.path else replace(action, shown=shown, is_named=self._prepared.summary_content)
 

@@ -69,13 +69,35 @@ async def run(agents: Bench, text: str, **inputs: JsonValue) -> tuple[TaskResult
     return result, [event async for event in handle.fetch_history_events()]
 
 
-@pytest.mark.parametrize("at_once", ["", "    at_once: 7"])
-async def test_at_most_twenty_quick_steps_are_made_in_one_workflow_task(agents: Bench, at_once: str) -> None:
-    result, events = await run(agents, many(ledger := agents.ledger(), at_once), numbers=numbers(COUNT))
+async def test_at_most_twenty_quick_steps_are_made_in_one_workflow_task(agents: Bench) -> None:
+    result, events = await run(agents, many(ledger := agents.ledger()), numbers=numbers(COUNT))
     assert result.output == COUNT
     assert {*lines(ledger)} == {str(number) for number in range(COUNT)}
     assert max(together(events)) <= quick_steps.AT_MOST
     assert sum(together(events)) > COUNT / 2
+
+
+@pytest.mark.parametrize(
+    ("around", "inside"),
+    [("", ""), ("    at_once: 7", ""), ("", ', when: "${n > 0}"'), ("    at_once: 7", ', when: "${n > 0}"')],
+    ids=["one by one", "beside others", "decided one by one", "decided beside others"],
+)
+async def test_what_runs_beside_other_work_runs_nothing_inside_the_worker(
+    agents: Bench, around: str, inside: str
+) -> None:
+    # Its result may be handed over in another workflow task than in a replay: others go on in another order then.
+    skill = f"""
+inputs: {{numbers: list}}
+steps:
+  - for_each: "${{inputs.numbers}}"
+    as: n
+{around}
+    steps: [{{id: a, tool: {"echo" if inside else "echo_quickly"}, args: {{value: "${{n}}"}}{inside}}}]
+output: "${{steps.n.count}}"
+"""
+    result, events = await run(agents, skill, numbers=numbers(9))
+    assert result.output == 9
+    assert any(event.HasField("marker_recorded_event_attributes") for event in events) is not bool(around)
 
 
 async def test_without_that_limit_there_would_be_more(agents: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
