@@ -79,7 +79,7 @@ async def test_at_most_twenty_quick_steps_are_made_in_one_workflow_task(agents: 
 
 @pytest.mark.parametrize(
     ("around", "inside"),
-    [("", ""), ("    at_once: 7", ""), ("", ', when: "${n > 0}"'), ("    at_once: 7", ', when: "${n > 0}"')],
+    [("", ""), ("    at_once: 7", ""), ("", ', when: "${true}"'), ("    at_once: 7", ', when: "${true}"')],
     ids=["one by one", "beside others", "decided one by one", "decided beside others"],
 )
 async def test_what_runs_beside_other_work_runs_nothing_inside_the_worker(
