@@ -201,7 +201,7 @@ class Demo:
         before, yesterday = [(now - timedelta(days=days)).isoformat() for days in (2, 1)]
 
         def note(name: str, **more: object) -> dict[str, object]:
-            described = {"kind": "record", "lane": "feedback", "key": name, "payload": {"note": name}}
+            described = {"kind": "record", "lane": "feedback", "key": name, "payload": {"answer": name}}
             return described | {"occurrence": f"demo/{name}", "occurred_at": now.isoformat()} | more
 
         over = {"occurred_at": before, "valid_until": yesterday}
