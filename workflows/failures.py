@@ -1,5 +1,6 @@
 """What a failed activity means to a workflow."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar, cast
 
@@ -186,10 +187,16 @@ def text_of(error: FailureError) -> str:
 
 
 def last_attempt(error: FailureError) -> FailedAttempt | None:
-    """Return what is known of the last attempt of a failed activity; None if it was cut off and could not report."""
+    """Return what is known of the last attempt of a failed activity.
+
+    None if it was cut off and could not report, or is an activity of others, whose failures have details of their own.
+    """
     cause = cause_of(error)
     said = "".join(map(str, cause.details[1:2])) if isinstance(cause, ApplicationError) else ""
-    return read_back(FailedAttempt, said) if said else None
+    # Raised in a workflow, what cannot be read would stop it for good.
+    with suppress(ValueError):
+        return read_back(FailedAttempt, said) if said else None
+    return None
 
 
 async def done(activity: str, call: Model, result_type: type[M], summary: str, options: Options) -> M:

@@ -61,6 +61,12 @@ async def look_up(ledger: str) -> str:
     return "found"
 
 
+@activity.defn(name="Explain")
+async def explain() -> None:
+    """Fail, with details that are nobody's but theirs."""
+    raise ApplicationError("the shop is closed", "order 7", "try tomorrow", non_retryable=True)
+
+
 @activity.defn(name="Bytes")
 async def give_bytes() -> bytes:
     """Give back what is no JSON."""
@@ -102,6 +108,6 @@ class Ship:
 async def strangers(address: str, queue: str) -> AsyncGenerator[None]:
     """Run a worker of theirs, with a client of theirs."""
     client = await Client.connect(address)
-    activities = [charge, charge_badly, refuse, charge_for_long, charge_slowly, look_up, give_bytes, write]
+    activities = [charge, charge_badly, refuse, charge_for_long, charge_slowly, look_up, explain, give_bytes, write]
     async with Worker(client, task_queue=queue, activities=activities, workflows=[Ship]):
         yield

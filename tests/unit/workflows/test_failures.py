@@ -14,7 +14,7 @@ from perdure.questions import AnswerSpec, Question, QuestionKind
 from perdure.temporal.converter import composed
 from perdure.temporal.heartbeats import beating
 from tests.integration.temporal.test_plugin import Upside
-from workflows.failures import asks_of, is_final, last_attempt, may_have_acted
+from workflows.failures import asks_of, is_final, last_attempt, may_have_acted, problem_of, tokens_of
 
 ASKS = Asks(
     question=Question(id="a", kind=QuestionKind.UNKNOWN_EFFECT, text="Did North pay?", answer=AnswerSpec()),
@@ -48,3 +48,11 @@ async def test_a_question_travels_whole_and_where_content_is_encrypted_it_is_too
 @pytest.mark.parametrize("type_", [None, "Blocked", "ToolFailed"])
 def test_no_other_failure_is_a_question(type_: str | None) -> None:
     assert asks_of(ApplicationError("no", "", "", ASKS.model_dump_json(), type=type_)) is None
+
+
+@pytest.mark.parametrize("details", [("order 7", "try tomorrow"), ({"a": 1}, {"b": 2}), ("", '{"acted": 1}')])
+def test_details_that_others_give_their_failures_say_nothing_of_an_attempt(details: tuple[object, ...]) -> None:
+    failed = ApplicationError("the shop is closed", *details)
+    assert last_attempt(failed) is None
+    assert problem_of(failed).startswith("the shop is closed")
+    assert tokens_of(failed) == 0

@@ -1,5 +1,6 @@
 """Activities and workflows of others as steps: on their queues, once, under claims, policies and questions."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,15 @@ async def test_what_is_no_json_fails_the_step_and_not_its_worker(agents: Bench) 
         await agents.start(agents.task(agents.skill(f"steps: [{step('Bytes', '[]', ', effect: read')}]")))
     )
     assert "gave back binary/plain, not JSON" in result.problem
+
+
+@pytest.mark.parametrize("effect", ["read", "once"])
+async def test_one_that_fails_with_details_of_its_own_fails_the_step(agents: Bench, effect: str) -> None:
+    called = step("Explain", "[]", f", effect: {effect}, retry: 1")
+    handle = await agents.start(agents.task(agents.skill(f"steps: [{called}]")))
+    async with asyncio.timeout(30):
+        assert "the shop is closed: order 7" in (await failed(handle)).problem
+    await agents.replay(handle)
 
 
 async def test_policies_are_asked_about_it(servers: Servers, tmp_path: Path) -> None:
