@@ -97,6 +97,8 @@ class StepRunner(StepEvaluator):
         so_far = so_far_of(call)
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if so_far.acted is not None:
+            # What it was called with, also where another attempt called it: what comes back of it states nothing.
+            attempt.report.arguments = shortened(await self.arguments(call, names))
             output = await self._values.get(call.tenant, call.task_id, so_far.acted)
             return await self.concluded(call, names, output, so_far)
         wanted = await self._wanted(call, names, attempt)

@@ -127,6 +127,29 @@ steps:
     assert not [one for one in found if "xyzzy" in one.text or "Ignore" in one.text or "Ghent" in one.text]
 
 
+async def test_what_a_tool_was_given_is_not_offered_after_a_person_was_asked_about_its_result(agents: Bench) -> None:
+    task = agents.task(
+        agents.skill(
+            """
+inputs: {recalled: string}
+steps:
+  - {id: back, tool: echo, args: {value: "${inputs.recalled}"}, expect: "${false}", ask: "Go on?"}
+"""
+        ),
+        inputs={"recalled": "The office is in Ghent."},
+    )
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    await agents.services.consents.say(
+        tenant, grant=[Purpose.EXTRACTED], withdraw=[], operation="consent", by=SYSTEM, at=datetime.now(UTC)
+    )
+    handle = await agents.start(task)
+    await question_of(handle, "back")
+    await answer(handle, "back", "yes")
+    await handle.result()
+    found = await agents.services.episodes.told(tenant, task.session, recent=100)
+    assert not [one for one in found if "Ghent" in one.text]
+
+
 @pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "control"])
 async def test_what_was_changed_before_a_step_succeeded_is_told(agents: Bench, corrected: bool) -> None:
     one, other = agents.ledger(), agents.ledger()
