@@ -43,7 +43,9 @@ class TaskRuns:
 
     client: Client
 
-    async def earlier(self, tenant: str, task_id: str, since: datetime | None) -> list[WorkflowExecution]:
+    async def earlier(
+        self, tenant: str, task_id: str, since: datetime | None, *, own: str = ""
+    ) -> list[WorkflowExecution]:
         """Return the runs of a task, without the run that asks, that Redis may not know about, oldest first.
 
         Only runs that Temporal lists, which it does a moment after they were prepared. If Redis lost nothing, this
@@ -53,6 +55,7 @@ class TaskRuns:
             tenant: Whose task it is.
             task_id: The task.
             since: Only runs that began before this moment are returned; None: all.
+            own: The workflow id of the task that the run that asks is about, if that is another workflow.
 
         Raises:
             InvalidTask: One is still open, under another workflow id.
@@ -66,7 +69,7 @@ class TaskRuns:
             async for found in self.client.list_workflows(query):
                 if found.run_id == mine.workflow_run_id or await found.memo_value(TASK, "", type_hint=str) != task_id:
                     continue
-                if found.id != mine.workflow_id and found.status is WorkflowExecutionStatus.RUNNING:
+                if found.id not in (mine.workflow_id, own) and found.status is WorkflowExecutionStatus.RUNNING:
                     now = await self.client.get_workflow_handle(found.id).describe()
                     if now.status is WorkflowExecutionStatus.RUNNING:
                         raise run_by(task_id, found.id)

@@ -152,18 +152,34 @@ class TaskActivities:
             StoreUnavailable: Redis does not answer, or Temporal does not list a run yet.
         """
         task, tenant, epoch, plan = await self._planned(request)
-        own = await self._ended(tenant, task.task_id)
         if request.begin is None:
-            await require_kept(own)
-            bound = own.known.binding if own.known is not None else None
-            binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
-            if bound is not None and not binding.is_same(bound):
-                raise binding.refused(task.task_id, bound)
+            day = task.date or request.started_at.date()
+            await self._require_startable(task, tenant, TaskBinding.of(task, plan.version, day))
             return CheckedTask(version=plan.version)
+        own = await self._ended(tenant, task.task_id)
         asker = Asker(task, tenant, epoch, "", request.started_at)
         source = await self._source(request.begin, tenant, own)
         differs = await self._beginnings.check(request.begin, asker, plan, own, source)
         return CheckedTask(version=plan.version, differs=differs)
+
+    async def _require_startable(self, task: AgentTask, tenant: str, binding: TaskBinding) -> None:
+        """Refuse a task whose id another workflow or another task has.
+
+        Raises:
+            InvalidTask: It has.
+        """
+        known = await self.bindings.known(tenant, task.task_id)
+        if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
+            if holder.workflow_id != task.workflow_id:
+                raise run_by(task.task_id, holder.workflow_id)
+            # Somebody has just started it: whoever asks is attached to that run, or refused there.
+            return
+        # What began after Redis last lost data is known by it; a user may have had thousands of tasks.
+        runs = await self._runs.earlier(tenant, task.task_id, await self._since(), own=task.workflow_id)
+        await require_kept(StepsSource(task.task_id, runs, known))
+        bound = known.binding if known is not None else None
+        if bound is not None and not binding.is_same(bound):
+            raise binding.refused(task.task_id, bound)
 
     async def _planned(self, request: PrepareCall) -> tuple[AgentTask, str, int | None, PinnedPlan]:
         """Return the task, its tenant and its epoch, and what it runs.

@@ -2,10 +2,11 @@
 
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from temporalio.client import WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from activities.task_runs import TaskRuns
@@ -280,3 +281,47 @@ async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Be
 
 async def run_of(gateway: Gateway, started: StartedTask) -> str | None:
     return (await (await gateway.task(started.workflow_id, by=ME)).describe()).run_id
+
+
+async def test_who_starts_a_task_that_somebody_has_just_started_is_attached_to_it(
+    servers: Servers, agents: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def is_not_seen_yet(*_: object, **__: object) -> bool:
+        return True
+
+    task = agents.task(agents.skill(SEND_THEN_ASK), inputs={"ledger": str(agents.ledger()), "line": "x"})
+    async with Gateway(agents.settings, servers) as gateway:
+        started = await gateway.start(task, by=ME)
+        handle = agents.client.get_workflow_handle(started.workflow_id)
+        await question_of(handle)
+        monkeypatch.setattr(Gateway, "_would_run", is_not_seen_yet)
+        again = await gateway.start(task, by=ME)
+        assert (again.workflow_id, again.new) == (started.workflow_id, False)
+        with pytest.raises(InvalidTask, match=r"differs in inputs\.line"):
+            await gateway.start(task.changed(inputs={**task.inputs, "line": "y"}), by=ME)
+        await handle.terminate()
+        # The control: a workflow of another id runs it, and nobody can be attached to that.
+        other = await agents.start(task, id_=another())
+        await question_of(other)
+        with pytest.raises(InvalidTask, match="is run by the workflow"):
+            await gateway.start(task, by=ME)
+        await other.terminate()
+
+
+async def test_a_check_looks_through_no_more_of_a_users_tasks_than_the_preparation(
+    servers: Servers, agents: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries: list[str] = []
+    listed = Client.list_workflows
+
+    def listing(self: Client, query: str | None = None, **more: Any) -> Any:
+        queries.append(query or "")
+        return listed(self, query, **more)
+
+    monkeypatch.setattr(Client, "list_workflows", listing)
+    async with Gateway(agents.settings, servers) as gateway:
+        started = await gateway.start(agents.task(agents.skill(READ), inputs={"value": 1}), by=ME)
+        await gateway.result(started.workflow_id, by=ME)
+    own = [query for query in queries if "WorkflowType = 'ResumableAgent'" in query]
+    assert own
+    assert all("StartTime < " in query for query in own)
