@@ -3,6 +3,7 @@
 import site
 import sysconfig
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -76,7 +77,9 @@ def _walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
 def _frame(frame: FrameType, line: int) -> Frame:
     path = Path(frame.f_code.co_filename)
     module = str(frame.f_globals.get("__name__", ""))
-    file, function = str(_shown(path, module))[-500:], frame.f_code.co_qualname[-200:]
+    # A name that is not UTF-8 has surrogates in it, which no history can carry.
+    file = str(_shown(path, module)).encode(errors="replace").decode()[-500:]
+    function = frame.f_code.co_qualname[-200:]
     return Frame(file=file, line=line, function=function, library=is_library(path, module))
 
 
@@ -84,10 +87,14 @@ def _shown(path: Path, module: str) -> Path:
     """Return a file's path as its module's name gives it: it says nothing about the machine, or whose it is."""
     parts = module.split(".")
     of_module = Path(*path.parts[-len(parts) - (path.stem == "__init__") :])
-    if of_module.with_suffix("").parts[: len(parts)] == tuple(parts):
+    # Code that was compiled from a text may have no file name at all.
+    if of_module.name and of_module.with_suffix("").parts[: len(parts)] == tuple(parts):
         return of_module
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else Path(path.name)
+    # The folder that the worker was started in may be gone.
+    with suppress(OSError):
+        if path.is_relative_to(here := Path.cwd()):
+            return path.relative_to(here)
+    return Path(path.name)
 
 
 @cache

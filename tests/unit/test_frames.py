@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,3 +60,26 @@ def test_a_deep_recursion_keeps_the_innermost_lines() -> None:
 
 def test_what_was_never_raised_has_no_lines() -> None:
     assert frames_of(None) == frames_of(KeyError()) == ()
+
+
+def raised_by(file: str) -> BaseException:
+    """Return what code raises that was compiled under a file's name."""
+    space: dict[str, Any] = {"__name__": "tools"}
+    exec(compile("def act():\n    raise KeyError(1)\n", file, "exec"), space)
+    with pytest.raises(KeyError) as caught:
+        space["act"]()
+    return caught.value
+
+
+@pytest.mark.parametrize("file", ["", "<string>", ".", "/", "/home/ada/caf\udce9.py"])
+def test_whatever_a_file_is_called_its_line_is_told(file: str) -> None:
+    frame = frames_of(raised_by(file))[0]
+    assert (frame.line, frame.function) == (2, "act")
+    assert frame.model_dump_json()
+
+
+def test_a_line_is_told_where_the_workers_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (gone := tmp_path / "release").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert own(frames_of(raised_by("/srv/shop.py")))[0].told == "shop.py:2 in act"
