@@ -48,7 +48,7 @@ class Execution:
             if action.is_undecided:
                 outcome = await self._decision(action, size)
             if isinstance(outcome, Acts):
-                outcome = await self._acted(action, size)
+                outcome = await self._acted(action.decided, size)
         except FailureError as error:
             if (asks := asks_of(error)) is None:
                 raise

@@ -7,7 +7,7 @@ their results for the next turn in the branches' positions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
@@ -99,6 +99,13 @@ class Action:
     def is_undecided(self) -> bool:
         """Whether it has to be decided first whether its tool is called at all."""
         return self.tool is not None and isinstance(self.call, StepCall) and is_undecided(self.call)
+
+    @property
+    def decided(self) -> "Action":
+        """The same once it was decided that its tool is called: whoever calls it need not decide that again."""
+        if not isinstance(self.call, StepCall):
+            return self
+        return replace(self, call=self.call.changed(step=self.call.step.changed(when=None, approve=None)))
 
     @property
     def undone_by(self) -> str:

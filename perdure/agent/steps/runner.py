@@ -15,7 +15,14 @@ from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, fail
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.limiting import Limiter
 from perdure.agent.steps.once import OnceRunner
-from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.reached import (
+    Reached,
+    is_declined,
+    is_undecided,
+    question_of,
+    so_far_of,
+    unknown_effect,
+)
 from perdure.agent.steps.secrecy import SecretGate, secrets_for
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
@@ -90,10 +97,16 @@ class StepRunner(StepEvaluator):
     async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:
         """Run a step whose tool is to be called: resolve, act, check, render what is to be remembered.
 
+        What nobody has decided yet is decided first, so that no workflow can have a tool called that a person was to
+        approve.
+
         Raises:
             Blocked: A policy does not let the tool act.
             PerdureError: When it fails; the class says whether trying again makes sense.
         """
+        if is_undecided(call) and not isinstance(decided := await self.decide(call, attempt), Acts):
+            # A workflow that has not decided it is none of this build's.
+            return decided
         so_far = so_far_of(call)
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if so_far.acted is not None:

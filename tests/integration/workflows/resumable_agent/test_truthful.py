@@ -3,17 +3,21 @@
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
+from temporalio import workflow
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from perdure import TaskResult
+from perdure.agent.steps.calls import StepCall
 from perdure.names import Activity
 from perdure.questions import Approval, EffectFate
 from tests.conftest import Servers
@@ -223,3 +227,41 @@ async def test_what_is_blocked_is_a_failure_under_the_tools_name(agents: Bench, 
     [failure] = failures(await events_of(handle))
     info = failure.application_failure_info
     assert (info.type, info.non_retryable, info.category) == ("Blocked", True, 1)
+
+
+@workflow.defn(name="Undecided", sandboxed=False)
+class Undecided:
+    """Has a tool called without asking first whether it is to be, as workflows of older builds do."""
+
+    @workflow.run
+    async def run(self, call: StepCall) -> dict[str, Any]:
+        """Call it."""
+        how: dict[str, Any] = {"start_to_close_timeout": timedelta(seconds=10)}
+        done: dict[str, Any] = await workflow.execute_activity(call.step.tool, call, **how)
+        return done
+
+
+@pytest.mark.parametrize(
+    ("more", "acts"),
+    [({"approve": "Write x?"}, False), ({"when": "${1 == 2}"}, False), ({"when": "${1 == 1}"}, True), ({}, True)],
+    ids=["unapproved", "not met", "met", "control"],
+)
+async def test_no_workflow_has_a_tool_called_that_a_person_was_to_approve(
+    servers: Servers, tmp_path: Path, more: dict[str, str], *, acts: bool
+) -> None:
+    async with bench(servers, tmp_path, more_workflows=[Undecided]) as agents:
+        ledger = agents.ledger()
+        call = {
+            **{
+                "tenant": "t_ada",
+                "session": "s",
+                "task_id": ledger.name,
+                "path": "a",
+                "occurred_at": "2026-05-01T12:00:00Z",
+            },
+            "step": {"id": "a", "tool": "append", "args": {"ledger": str(ledger), "line": "x"}, **more},
+            "acting": {"user": "ada", "agent": "", "skill": "s", "date": "2026-05-01", "done": 0},
+        }
+        with suppress(WorkflowFailureError):
+            await agents.execute("Undecided", StepCall.model_validate(call))
+        assert ledger.exists() == acts
