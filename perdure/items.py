@@ -75,7 +75,7 @@ def required_intent(intent: str) -> str:
         ValueError: It is empty.
     """
     if not intent.strip():
-        raise ValueError("is empty (say what the recommendation is for: nobody can judge it otherwise)")
+        refuse_beyond("is empty (say what the recommendation is for: nobody can judge it otherwise)")
     return intent
 
 
@@ -91,10 +91,10 @@ def required_feedback(payload: JsonValue) -> JsonValue:
     """
     said = payload if isinstance(payload, dict) else {}
     if all(said.get(name) is None for name in FEEDBACK):
-        raise ValueError("has no answer, correction or rating (write what the person said, as answer: yes)")
+        refuse_beyond("has no answer, correction or rating (write what the person said, as answer: yes)")
     rating = said.get("rating")
     if rating is not None and (isinstance(rating, bool | str | list | dict) or not 0 <= rating <= 1):
-        raise ValueError("has a rating that is not a number from 0 to 1 (divide the stars by the most there can be)")
+        refuse_beyond("has a rating that is not a number from 0 to 1 (divide the stars by the most there can be)")
     return payload
 
 
@@ -105,7 +105,7 @@ def required_pattern(payload: JsonValue) -> JsonValue:
         ValueError: There is nothing in it.
     """
     if payload is None or (isinstance(payload, str | list | dict) and not payload):
-        raise ValueError("is empty (write what was seen under this key)")
+        refuse_beyond("is empty (write what was seen under this key)")
     return payload
 
 

@@ -28,6 +28,7 @@ from perdure.model import OpenEnum, Passed, Request, Stored
 from perdure.questions import Answer
 from perdure.requests import RememberRequest
 from perdure.skills.shape import Skill
+from perdure.skills.steps import RememberStep
 from perdure.skills.templates import RecallTemplate, RecordTemplate
 from perdure.stores.journal.lines import Accepted, decode
 from perdure.temporal.converter import PerdureConverter
@@ -221,6 +222,28 @@ def test_one_item_beyond_bounds_is_read_alone_in_its_batch() -> None:
         received(Batch, {**read("Batch"), "items": [{**item, "summary": LONG, "confidence": "high"}]})
     with pytest.raises(ApplicationError, match="key"):
         received(Batch, {**read("Batch"), "key": LONG, "items": []})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"lane": "feedback", "payload": "yes"},
+        {"lane": "feedback", "payload": {"rating": 5}},
+        {"lane": "recommendation", "intent": ""},
+        {"lane": "pattern", "payload": None},
+    ],
+    ids=lambda fields: fields["lane"],
+)
+def test_a_record_that_another_build_took_into_its_lane_is_read_back(fields: dict[str, Any]) -> None:
+    [item] = read("Batch")["items"]
+    written = {**read("Batch"), "items": [{**item, **fields}]}
+    assert received(Batch, written).model_dump(mode="json") == written
+    assert decode(json.dumps({**read("Accepted"), "item": written["items"][0]}).encode()) is not None
+    template = {"key": "k", "payload": 1} | fields
+    step = tolerant(RememberStep).read(json.dumps({"id": "a", "remember": [template]}))
+    assert step.remember[0].model_dump(mode="json") | fields == step.remember[0].model_dump(mode="json")
+    with pytest.raises(InvalidInput):
+        validated(Batch, written, "")
 
 
 def rolled_over(**changes: Any) -> dict[str, Any]:
