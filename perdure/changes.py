@@ -26,6 +26,10 @@ class Actor(Passed):
     id: str = ""
     """Which person, task or schedule; empty if unknown."""
 
+    def seen_by(self, user_id: str) -> "Actor":
+        """Return the actor as a user may take it away: without the id of another person."""
+        return self if self.kind is not ActorKind.PERSON or self.id == user_id else self.changed(id="")
+
 
 PROGRAM = Actor(kind=ActorKind.SYSTEM)
 """A program that did not identify itself."""

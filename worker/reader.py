@@ -258,10 +258,12 @@ class Reader:
         lines, known = await whole(self._reading, tenant)
         await self.audited(tenant, [*known, *(one.id for one in holds)], "export", by)
         stored = {entry.id: entry for entry in await counted(self._reading, tenant, known.values())}
-        consents = [ExportedConsent(consent=one) for one in consents_of(lines).values()]
+        said = consents_of(lines).values()
+        consents = [ExportedConsent(consent=one.changed(by=one.by.seen_by(user_id))) for one in said]
         members = await self._memberships(self._reading.tenant_key.tenant_of(user_id), of, lines)
         others = (*consents, *members, *holds, *episodes)
-        return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC), others=others)))
+        at = datetime.now(UTC)
+        return await asyncio.to_thread(lambda: list(written(stored, lines, at=at, others=others, user_id=user_id)))
 
     async def _episodes(self, tenant: str) -> list[ExportedEpisode]:
         """Return what happened in a tenant's sessions, also what waits on this machine for Redis."""

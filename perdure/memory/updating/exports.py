@@ -141,7 +141,12 @@ def schema() -> dict[str, JsonValue]:
 
 
 def written(
-    entries: Mapping[str, Entry], lines: Sequence[Line], *, at: datetime, others: Sequence[ExportedLine] = ()
+    entries: Mapping[str, Entry],
+    lines: Sequence[Line],
+    *,
+    at: datetime,
+    others: Sequence[ExportedLine] = (),
+    user_id: str | None = None,
 ) -> Iterator[str]:
     """Return the lines of an export.
 
@@ -150,12 +155,15 @@ def written(
         lines: The lines of the journal of the same moment.
         at: That moment.
         others: What belongs to it besides entries.
+        user_id: Who exports, and is the only person whom the history names; None: it names whoever changed something.
     """
+
+    def kept(identifier: str) -> tuple[Version, ...]:
+        found = versions(lines, identifier)
+        return tuple(found if user_id is None else (one.changed(by=one.by.seen_by(user_id)) for one in found))
+
     yield Header(exported=SCHEMA, version=VERSION, count=len(entries) + len(others), at=at).model_dump_json()
-    found = (
-        Exported(entry=entries[identifier], history=tuple(versions(lines, identifier)))
-        for identifier in sorted(entries)
-    )
+    found = (Exported(entry=entries[identifier], history=kept(identifier)) for identifier in sorted(entries))
     for one in chain(found, others):
         content = one.model_dump(mode="json")
         yield json.dumps({**content, "digest": content_digest(content)}, ensure_ascii=False)

@@ -179,6 +179,21 @@ async def test_an_export_is_complete_and_an_import_gives_nobody_what_they_did_no
     assert heirs.others == []
 
 
+async def test_a_teams_export_names_no_member_but_the_one_who_exports(gateway: Gateway, user: str, team: str) -> None:
+    kim = f"kim {uuid4().hex}"
+    own, others = (Actor(kind=ActorKind.PERSON, id=one) for one in (user, kim))
+    for member in (user, kim):
+        await gateway.set_member(MemberRequest(of=team, user_id=member, belongs=True), by=TESTER)
+    await gateway.consent(ConsentRequest(user_id=kim, of=team, grant=(Purpose.EXTRACTED,)), by=others)
+    for actor in (own, others):
+        items = (said(f"{actor.id.partition(' ')[0]} has lunch at noon.", occurrence=actor.id[:3]),)
+        request = RememberRequest(user_id=actor.id, of=team, key="k", items=items)
+        await gateway.receipt(await gateway.remember(request, by=actor), by=TESTER)
+    lines = await gateway.exported(user, of=team, by=own)
+    assert not [line for line in lines if kim in line]
+    assert [line for line in lines if user in line], "the control: the one who exports is named"
+
+
 @pytest.mark.parametrize("imports", [True, False], ids=["imported", "control"])
 async def test_no_import_makes_a_memory_surer(gateway: Gateway, user: str, *, imports: bool) -> None:
     other = f"{user} other"
