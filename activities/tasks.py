@@ -168,7 +168,11 @@ class TaskActivities:
         Raises:
             InvalidTask: It has.
         """
-        known = await self.bindings.known(tenant, task.task_id)
+        try:
+            known = await self.bindings.known(tenant, task.task_id)
+        except StoreUnavailable:
+            # A task goes on without Redis, so it also starts: what its id stands for is looked up as it is prepared.
+            return
         if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
             if holder.workflow_id != task.workflow_id:
                 raise run_by(task.task_id, holder.workflow_id)

@@ -12,10 +12,10 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from activities.task_runs import TaskRuns
 from localservers import Server
-from perdure import AgentTask, Answer
+from perdure import Actor, ActorKind, AgentTask, Answer
 from perdure.agent.state import TaskState
 from perdure.bindings import TaskBinding
-from perdure.errors import JournalMismatch, StoreUnavailable
+from perdure.errors import InvalidInput, JournalMismatch, StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.connection import ask
@@ -23,8 +23,12 @@ from perdure.tasks import Progress, TaskResult
 from tests.conftest import OwnServers
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until, until_true
+from worker.gateway import Gateway
+from worker.gateway.tasks import CHECKED_AT_ONCE
 from workflows.keep_claims import KeepClaims
 from workflows.keeper import keeping_id
+
+ME = Actor(kind=ActorKind.PERSON, id="me")
 
 
 async def refused_before(handle: WorkflowHandle[Any, Any], tool: str = "append") -> bool:
@@ -48,6 +52,18 @@ async def test_a_task_starts_while_redis_hangs(own_servers: OwnServers, tmp_path
         handle = await agents.start(agents.task(skill, inputs={"a": "a" * 5_000, "b": "b" * 5_000}))
         async with asyncio.timeout(30):
             assert (await handle.result()).done == 1
+
+
+async def test_a_task_is_started_at_once_while_redis_is_away(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents, Gateway(agents.settings, fleet.addresses) as gateway:
+        task = agents.task(agents.skill("steps: [{id: s, tool: echo, args: {value: 1}}]"))
+        await fleet.stop(Server.REDIS)
+        async with asyncio.timeout(CHECKED_AT_ONCE / 2):
+            started = await gateway.start(task, by=ME)
+        assert (await gateway.result(started.workflow_id, by=ME)).done == 1
+        with pytest.raises(InvalidInput, match="no skill"):
+            await gateway.start(task.changed(task_id="other", skill="nothing"), by=ME)
 
 
 async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_servers: OwnServers, tmp_path: Path) -> None:
