@@ -4,6 +4,10 @@ A query that waits for a worker while an activity ends or a timer fires comes wi
 them to the workflow as if a workflow task had begun with them: it acts, and nobody records what it does. If an update
 comes with the next task, it is recorded after that, and handled before it in any replay: "[TMPRL1100] Update machine
 does not handle this event", in each attempt, for good.
+
+Questions that come with a workflow task are asked while its local activities are under way. One that ends before they
+are answered is recorded with that task, and the SDK hands its end over with the next one, after what has happened
+meanwhile; a replay hands it over before that.
 """
 
 from collections.abc import Callable
@@ -54,7 +58,7 @@ class Watched(WorkflowInstance):
         self._evict = evict
         self._begun_at = 0
         self._was_replayed = self._is_ahead = False
-        self._tasks = 0
+        self._tasks = self._locals = 0
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow act."""
@@ -68,7 +72,13 @@ class Watched(WorkflowInstance):
             self._was_replayed = False
         else:
             self._see(act)
-        return self._instance.activate(act)
+            if self._locals and any(job.HasField("query_workflow") for job in act.jobs):
+                # What ends meanwhile would be recorded with this task, and handed over with the next one.
+                self._evict(act.run_id)
+        self._locals -= sum(job.resolve_activity.is_local for job in act.jobs)
+        completion = self._instance.activate(act)
+        self._locals += sum(one.HasField("schedule_local_activity") for one in completion.successful.commands)
+        return completion
 
     def _see(self, act: WorkflowActivation) -> None:
         # Each workflow task has a time of its own, and brings what has happened at its beginning.

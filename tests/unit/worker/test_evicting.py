@@ -82,3 +82,23 @@ def test_what_may_have_run_ahead_is_evicted(steps: Sequence[Step], at: list[int]
 )
 def test_what_is_where_its_history_is_stays(steps: Sequence[Step]) -> None:
     assert evicted(steps) == []
+
+
+class Beginning(WorkflowInstance):
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        completion = WorkflowActivationCompletion(run_id=act.run_id)
+        if any(job.HasField("do_update") for job in act.jobs):
+            completion.successful.commands.add().schedule_local_activity.seq = 1
+        return completion
+
+
+Beginning.__abstractmethods__ = frozenset()
+
+
+@pytest.mark.parametrize(("jobs", "at"), [([UPDATE, ASKED_WITHIN], [1]), ([UPDATE, LOCAL, ASKED_WITHIN], [])])
+def test_questions_while_a_local_activity_is_under_way_evict(jobs: list[WorkflowActivationJob], at: list[int]) -> None:
+    found: list[int] = []
+    instance = Watched(Beginning(), lambda run_id: found.append(int(run_id)))  # pyright: ignore[reportAbstractUsage]
+    for number, job in enumerate(jobs):
+        instance.activate(WorkflowActivation(run_id=str(number), jobs=[job]))
+    assert found == at
