@@ -76,7 +76,8 @@ async def import_(
     for what, count in imported.left_out.items():
         say(f"left out {count}× {what}")
     say(f"imported {counted(sum(one.count(Fate.SEARCHABLE) for one in receipts), 'entry', 'entries')}")
-    if any(one.count(Fate.SEARCHABLE) < len(one.items) for one in receipts):
+    # What waits for a person was taken, as by ``remember``.
+    if any(one.count(Fate.REJECTED) for one in receipts):
         raise typer.Exit(Exit.FAILED)
 
 

@@ -11,7 +11,15 @@ from pydantic import JsonValue
 
 from perdure.beginnings import ANY, BeginRequest
 from perdure.documents import validated
-from perdure.errors import InvalidEvent, InvalidTask, PerdureError, StoreUnavailable, Unconfirmed, WorkerUnavailable
+from perdure.errors import (
+    InvalidEvent,
+    InvalidInput,
+    InvalidTask,
+    PerdureError,
+    StoreUnavailable,
+    Unconfirmed,
+    WorkerUnavailable,
+)
 from perdure.events import Event
 from perdure.questions import Answer, Question
 from perdure.settings import Settings
@@ -300,14 +308,21 @@ async def deliver(
 
 
 def _value_of(text: str | None) -> JsonValue:
-    """Return the text parsed as JSON, or the text itself if it is not JSON: an id with a leading zero, say."""
+    """Return the text parsed as JSON, or the text itself if it is not JSON: an id with a leading zero, say.
+
+    Raises:
+        InvalidInput: It begins as JSON does and is none: somebody meant it to be.
+    """
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(constant)
 
     try:
         return None if text is None else json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as problem:
+        if text is not None and text.lstrip().startswith(("{", "[", '"')):
+            fix = "correct it; a text that begins so is written in JSON's quotes"
+            raise InvalidInput("VALUE", f"is not JSON: {problem}", fix=fix) from None
         return text
 
 

@@ -126,6 +126,7 @@ ARGUMENTS = {
     "run task.yaml --detachh": ("No such option: --detachh", "--detach"),
     "answer task.yaml": ("Missing argument 'question'", "perdure answer -h"),
     "deliver task-x '' 1": ("name: names no event", "write a name"),
+    "deliver task-x paid '{bad'": ("VALUE: is not JSON", "in JSON's quotes"),
     "recall x": ("Missing option '--user'", "perdure recall -h"),
     "recall '' --user ada": ("text: is missing", "say what it is about"),
     "recall x --user ''": ("--user: is empty", "say whose memory"),
