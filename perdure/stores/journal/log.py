@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from perdure.erasures import Erasure
 from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
@@ -22,6 +23,12 @@ from perdure.stores.journal.marks import known_id
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ERASED = ".erased-"
+
+
+def _unless_gone(_function: object, _path: str, problem: Any) -> None:
+    """Go on where somebody else who erases has removed it already, and raise what else goes wrong."""
+    if not isinstance(problem[1], FileNotFoundError):
+        raise problem[1]
 
 
 class Journal:
@@ -202,7 +209,7 @@ class Journal:
                     folder.rename(self.folder / f"{_ERASED}{secrets.token_hex(8)}")
             # Also what a crash has left of an erasure.
             for one in self.folder.glob(f"{_ERASED}*"):
-                shutil.rmtree(one)
+                shutil.rmtree(one, onerror=_unless_gone)
             disk.sync_folder(self.folder)
 
         await disk.in_thread("journal", remove)

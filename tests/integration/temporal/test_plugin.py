@@ -167,4 +167,4 @@ async def test_a_malformed_value_ends_a_foreign_workflow_with_the_field(servers:
         with pytest.raises(WorkflowFailureError) as failure:
             await client.execute_workflow("Misfed", {"task_id": "t"}, id=f"w-{uuid4().hex}", task_queue=queue)
     assert isinstance(failure.value.cause, ApplicationError)
-    assert failure.value.cause.message == "PRD101 user_id: is missing"
+    assert failure.value.cause.message == "PRD101 user_id: is missing (add it)"

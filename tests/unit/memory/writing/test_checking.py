@@ -165,7 +165,7 @@ def test_of_two_items_that_cannot_be_used_both_are_named() -> None:
         read_batch(tenant="t", key="k", items=[{"kind": "memory"}, {"kind": "x"}])
     assert refusal.value.field == "items"
     assert refusal.value.problem == (
-        "none can be used: PRD105 items[0].content: is missing; "
+        "none can be used: PRD105 items[0].content: is missing (add it); "
         "PRD105 items[1].kind: is neither record, memory nor turn (write kind: record, kind: memory, or kind: turn)"
     )
 
