@@ -96,6 +96,11 @@ def sequence(value: object, path: str, error: type[InvalidInput]) -> list[Any]:
     return cast("list[Any]", value)
 
 
+def unreadable(path: object, problem: OSError, error: type[InvalidInput] = InvalidInput) -> InvalidInput:
+    """Return the refusal of a file that somebody named and that cannot be read."""
+    return error(str(path), f"cannot be read: {problem.strerror}", fix="give a file that can be read")
+
+
 def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[InvalidInput] = InvalidInput) -> M:
     """Read a part of a document strictly, or refuse it with the path of the first problem.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perdure.documents import nearest
+from perdure.documents import nearest, unreadable
 from perdure.errors import InvalidInput
 
 PREFIX = "PERDURE_"
@@ -100,7 +100,5 @@ def read_file() -> dict[str, Any]:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInput(str(path), f"is not TOML: {error}") from None
         except OSError as error:
-            raise InvalidInput(
-                str(path), f"cannot be read: {error.strerror}", fix="give a file that can be read"
-            ) from None
+            raise unreadable(path, error) from None
     return {}

@@ -1,6 +1,5 @@
 """What a failed activity means to a workflow."""
 
-from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar, cast
 
@@ -32,6 +31,7 @@ from perdure.model import Model
 from perdure.names import Activity
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
+from perdure.temporal.failures import attempt_of
 from perdure.tolerance import read_back
 from workflows.options import Options
 
@@ -192,11 +192,7 @@ def last_attempt(error: FailureError) -> FailedAttempt | None:
     None if it was cut off and could not report, or is an activity of others, whose failures have details of their own.
     """
     cause = cause_of(error)
-    said = "".join(map(str, cause.details[1:2])) if isinstance(cause, ApplicationError) else ""
-    # Raised in a workflow, what cannot be read would stop it for good.
-    with suppress(ValueError):
-        return read_back(FailedAttempt, said) if said else None
-    return None
+    return attempt_of(cause) if isinstance(cause, ApplicationError) else None
 
 
 async def done(activity: str, call: Model, result_type: type[M], summary: str, options: Options) -> M:

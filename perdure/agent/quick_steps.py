@@ -18,9 +18,9 @@ class QuickSteps:
     When that one ended, a workflow task ended too, with everything before it. So the step after 20 quick ones runs as
     an ordinary one: a timer would cost the same, and do nothing.
 
-    Their time is what their outcomes say, and it counts in their own branch, as their bytes do. A replay may hand over
-    in one activation what the run that it repeats got in several, at other times (seen): what branches know of one
-    another, and ``workflow.now()``, differ there. In what order they begin does not.
+    They run only where nothing else of the task can be under way. Their time is what their outcomes say, as
+    ``workflow.now()`` may differ in a replay, which may hand over in one activation what the run that it repeats got in
+    several; it counts in their own branch, as their bytes do.
     """
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ and is not kept.
 """
 
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from perdure.models.errors import ModelKeyRefused
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats
+from perdure.tolerance import read_back
 
 _log = structlog.get_logger(__name__)
 
@@ -57,6 +59,18 @@ def details(text: str = "", cause: str = "", frames: tuple[Frame, ...] = ()) -> 
         frames=frames,
     )
     return text, attempt.model_dump_json()
+
+
+def attempt_of(failure: ApplicationError) -> FailedAttempt | None:
+    """Return what a failure's ``details`` tell of the attempt.
+
+    None for one that was cut off and could not report, and for what others raise, which has details of its own.
+    """
+    said = "".join(map(str, failure.details[1:2]))
+    # Raised in a workflow, what cannot be read would stop it for good.
+    with suppress(ValueError):
+        return read_back(FailedAttempt, said) if said else None
+    return None
 
 
 class ActivityInterceptor(Interceptor):

@@ -11,7 +11,7 @@ import typer
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from perdure.documents import validated
+from perdure.documents import unreadable, validated
 from perdure.entries import Lane, MemoryType
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate
@@ -182,7 +182,7 @@ def _read_items(file: Path) -> list[JsonValue]:
         # Refuses half a surrogate pair, and lists that are nested too deep to be sent.
         _items.dump_json(items)
     except OSError as error:
-        raise InvalidItem(str(file), f"cannot be read: {error.strerror}", fix="give a file that can be read") from error
+        raise unreadable(file, error, InvalidItem) from error
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidItem(str(file), f"is not JSON: {error.msg.lower()} in {place}") from error

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from perdure.documents import validated
+from perdure.documents import unreadable, validated
 from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt
@@ -98,9 +98,7 @@ def _lines(file: Path) -> list[str]:
         # Other characters that end a line somewhere may stand inside a text.
         return file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except OSError as error:
-        raise InvalidInput(
-            str(file), f"cannot be read: {error.strerror}", fix="give a file that can be read"
-        ) from error
+        raise unreadable(file, error) from error
     except UnicodeDecodeError as error:
         raise InvalidInput(str(file), "is not UTF-8 text, so it is no export") from error
 

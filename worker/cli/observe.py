@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from perdure.documents import kind_of, validated
+from perdure.documents import kind_of, unreadable, validated
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.jobs import Fate
@@ -71,9 +71,7 @@ def _read(file: Path) -> list[dict[str, Any]]:
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidInput(
-            str(file), f"cannot be read: {error.strerror}", fix="give a file that can be read"
-        ) from error
+        raise unreadable(file, error) from error
     except UnicodeDecodeError as error:
         raise InvalidInput(str(file), f"is not UTF-8: {error}") from error
     lines = [

@@ -10,7 +10,7 @@ import typer
 from pydantic import JsonValue
 
 from perdure.beginnings import ANY, BeginRequest
-from perdure.documents import validated
+from perdure.documents import unreadable, validated
 from perdure.errors import (
     InvalidEvent,
     InvalidInput,
@@ -47,7 +47,7 @@ def read_task(path: Path) -> AgentTask:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidTask(str(path), f"cannot be read: {error.strerror}", fix="give a file that can be read") from error
+        raise unreadable(path, error, InvalidTask) from error
     except UnicodeDecodeError as error:
         raise InvalidTask(str(path), "is not UTF-8 text") from error
     with placing(path, text):

@@ -18,7 +18,7 @@ from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.errors import PerdureError
 from perdure.frames import Frame, own
 from perdure.questions import FailedAttempt
-from perdure.tolerance import read_back
+from perdure.temporal.failures import attempt_of
 
 _log = structlog.get_logger(__name__)
 
@@ -63,10 +63,10 @@ class _Inbound(ActivityInboundInterceptor):
         span.set_attribute("error.type", kind)
         span.set_status(Status(StatusCode.ERROR))
         span.add_event("exception", {"exception.type": kind, "exception.message": text})
-        frames = attempt.frames if attempt else ()
-        if at := next(iter(own(frames)), None):
-            span.set_attributes(_place(at))
-        told: dict[str, Any] = {"where": [frame.told for frame in own(frames)]} if own(frames) else {}
+        frames = own(attempt.frames) if attempt else ()
+        if frames:
+            span.set_attributes(_place(frames[0]))
+        told: dict[str, Any] = {"where": [frame.told for frame in frames]} if frames else {}
         if text and self._content:
             told["text"] = text
         info = activity.info()
@@ -97,8 +97,7 @@ def _reported(error: PerdureError | ApplicationError) -> tuple[FailedAttempt | N
     """Return what a failure tells of its attempt, and what the tool's own exception said."""
     if not isinstance(error, ApplicationError):
         return None, ""
-    text, attempt = (*map(str, error.details[:2]), "", "")[:2]
-    return (read_back(FailedAttempt, attempt) if attempt else None), text
+    return attempt_of(error), "".join(map(str, error.details[:1]))
 
 
 def _type_of(error: PerdureError | ApplicationError) -> str:

@@ -84,7 +84,9 @@ class _Questions:
 
     def show(self, questions: Sequence[Question], bar: Bar) -> None:
         """Show those that are new; while one is asked, the others wait, unless it is answered elsewhere."""
-        if self._asking is not None and not self._is_over({one.id for one in questions}, bar):
+        if self._asking is not None:
+            self._settle(self._asking, {one.id for one in questions}, bar)
+        if self._asking is not None:
             return
         for question in questions:
             if question.id in self._shown:
@@ -104,20 +106,19 @@ class _Questions:
             self._asking.cancel()
             bar.start()
 
-    def _is_over(self, open_: set[str], bar: Bar) -> bool:
-        asking = self._asking
-        if asking is not None and not asking.done():
+    def _settle(self, asking: "asyncio.Task[bool]", open_: set[str], bar: Bar) -> None:
+        """End the asking of a question that is answered, or open no more."""
+        if not asking.done():
             if self._current in open_:
-                return False
+                return
             asking.cancel()
             say("\nit was answered elsewhere, or is asked no more")
-        elif asking is not None and (asking.cancelled() or asking.exception() is not None or not asking.result()):
+        elif asking.cancelled() or asking.exception() is not None or not asking.result():
             # Nothing more is typed: whatever is open can be answered by a command.
             self._asks = None
             self._shown.discard(self._current)
         self._asking = None
         bar.start()
-        return True
 
 
 async def _how_it_ended(

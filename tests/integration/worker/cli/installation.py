@@ -160,36 +160,22 @@ class Installation:
     async def in_terminal(self, *arguments: str) -> Running:
         """Start the command in a terminal into which nothing is typed."""
         controller, terminal = pty.openpty()
-        process = await asyncio.create_subprocess_exec(
-            *forked(),
-            *arguments,
-            env=self.environment,
-            stdin=terminal,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.folder,
-        )
-        os.close(terminal)
         self.terminals.append(controller)
-        self.processes.append(process)
-        return Running(process)
+        try:
+            return Running(await self._forked(terminal, *arguments))
+        finally:
+            os.close(terminal)
 
     async def talking(self, *arguments: str) -> "Talking":
         """Start the command, to type into it line by line and to read along."""
-        process = await asyncio.create_subprocess_exec(
-            *forked(),
-            *arguments,
-            env=self.environment,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.folder,
-        )
-        self.processes.append(process)
-        return Talking(process)
+        return Talking(await self._forked(asyncio.subprocess.PIPE, *arguments))
 
     async def _reading(self, stdin: IO[bytes] | int, *arguments: str) -> Ran:
         """Run the command to its end with something else as its stdin."""
+        return await Running(await self._forked(stdin, *arguments)).ended()
+
+    async def _forked(self, stdin: IO[bytes] | int, *arguments: str) -> asyncio.subprocess.Process:
+        """Start the command with something else as its stdin."""
         process = await asyncio.create_subprocess_exec(
             *forked(),
             *arguments,
@@ -200,7 +186,7 @@ class Installation:
             cwd=self.folder,
         )
         self.processes.append(process)
-        return await Running(process).ended()
+        return process
 
     async def typed(self, line: str) -> Ran:
         """Run a line as a shell would."""
