@@ -7,7 +7,7 @@ from perdure.names import ANSWER, FEEDBACK, MESSAGE, REDIRECT
 from tests.replay.recorder import Recorder
 from tests.support.strangers import strangers
 from tests.support.waiting import question_of, until
-from worker.gateway.tasks import sent_update
+from worker.gateway.updates import sent_update
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 

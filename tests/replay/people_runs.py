@@ -20,7 +20,7 @@ from perdure.tasks import Phase
 from perdure.webhooks import Notice
 from tests.replay.recorder import Recorder
 from tests.support.waiting import progress_of, until
-from worker.gateway.tasks import sent_update
+from worker.gateway.updates import sent_update
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 

@@ -134,13 +134,19 @@ class Base:
         Raises:
             WorkerUnavailable: No worker serves the task queue.
         """
-        for attempt in range(1 + int(local_worker.WITHIN / local_worker.LOOK_AGAIN)):
+        if await self.workers():
+            return
+        self._notify(f"waiting {local_worker.WITHIN:.0f} s for a worker to serve {self._settings.task_queue!r}")
+        if not await self.served_within(local_worker.WITHIN):
+            raise self.unserved()
+
+    async def served_within(self, seconds: float) -> bool:
+        """Return whether a worker serves the task queue, also one that begins to within some seconds."""
+        for _ in range(int(seconds / local_worker.LOOK_AGAIN)):
             if await self.workers():
-                return
-            if attempt == 0:
-                self._notify(f"waiting {local_worker.WITHIN:.0f} s for a worker to serve {self._settings.task_queue!r}")
+                return True
             await asyncio.sleep(local_worker.LOOK_AGAIN)
-        raise self.unserved()
+        return await self.workers() > 0
 
     def unserved(self, *, silent: int = 0) -> WorkerUnavailable:
         """Return the error that no worker answers, although ``silent`` of them serve; with the reason if known."""

@@ -33,7 +33,8 @@ from perdure.names import AGAIN, CHAT, END, SAY, STARTED_BY, Workflow
 from perdure.tasks import AgentTask, TaskResult
 from perdure.temporal.errors import is_cancelling
 from worker.gateway.base import ANSWERED_WITHIN, call
-from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls, has_ended, sent_update, until_taken
+from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls
+from worker.gateway.updates import has_ended, sent_update, until_taken
 
 if TYPE_CHECKING:
     from worker.replies import Replies

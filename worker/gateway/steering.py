@@ -15,7 +15,8 @@ from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME, Workflow
 from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
 from perdure.temporal.attributes import TASK_TIMEOUT, TENANT, tenant_attributes
 from worker.gateway.base import call
-from worker.gateway.tasks import TaskCalls, require_person, sent_update
+from worker.gateway.tasks import TaskCalls, require_person
+from worker.gateway.updates import sent_update
 from worker.lookup import task_of
 from worker.waiting import ANSWER_WITHIN, waiting
 

@@ -1,10 +1,9 @@
 """Requests about tasks."""
 
 import asyncio
-import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 from uuid import uuid4
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
@@ -20,17 +19,15 @@ from perdure.changes import Actor, ActorKind
 from perdure.documents import validated
 from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed, WorkerUnavailable
 from perdure.events import Event, require_small
-from perdure.model import Request
 from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
 from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
 from worker.gateway.base import ANSWERED_WITHIN, Base, call
+from worker.gateway.updates import has_ended, sent_update
 from worker.lookup import StartedTask, asker_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
-
-R = TypeVar("R")
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
 
@@ -46,16 +43,14 @@ CHECKED_AT_ONCE = 10.0
 """Seconds within which a worker says whether a task can start; a choice. Without an answer it starts, and is checked
 then."""
 
-_HAS_ENDED = "already completed|aborted by closing"
-"""What an update's refusal says where the workflow had ended, or was ending as the update came (server 1.32)."""
+_BEGUN_WITHIN = 1.0
+"""Seconds that a worker which has just begun takes until Temporal knows of it; without one for longer, a task starts
+unchecked, and waits for one. A choice."""
 
 _TRACE_HEADER = "_tracer-data"
 """Under which Temporal's plugin for OpenTelemetry (SDK 1.35) hands the trace on."""
 
 _WAITS_NO_MORE = "it waits for no event any more"
-
-_AGAIN_AFTER = 0.2
-"""Seconds until an update that Temporal gave up is sent again; a choice."""
 
 
 class TaskCalls(Base):
@@ -91,7 +86,7 @@ class TaskCalls(Base):
         # A run that is refused would hide how the task has ended.
         if goes_on:
             await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=CHECKED_WITHIN)
-        elif await self._would_run(task, again=again) and await self.workers():
+        elif await self._would_run(task, again=again) and await self.served_within(_BEGUN_WITHIN):
             # One that was killed a moment ago is still listed: the task is then checked by whoever prepares it.
             with suppress(WorkerUnavailable):
                 await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=CHECKED_AT_ONCE)
@@ -283,46 +278,6 @@ class TaskCalls(Base):
     async def _require_open(self, workflow_id: str, otherwise: str, by: Actor) -> None:
         if not await self.is_running(workflow_id, by=by):
             raise _ended(workflow_id, otherwise)
-
-
-async def sent_update(
-    handle: WorkflowHandle[Any, Any],
-    update: str,
-    argument: Request,
-    result_type: type[R] | None = None,
-    *,
-    sending: str = "",
-) -> R:
-    """Send an update, and send it again if Temporal dropped it without effect; returns what it returns.
-
-    Temporal drops one when it discards the worker's response to it: another event came while the worker ended the run
-    with it, in order to continue as new. The run then goes on without the update.
-
-    Args:
-        handle: The workflow.
-        update: The update's name.
-        argument: What it takes.
-        result_type: What it returns.
-        sending: The update's id, which Temporal takes once in a run; empty: one of its own.
-    """
-    sending = sending or uuid4().hex
-    return await until_taken(lambda: handle.execute_update(update, argument, id=sending, result_type=result_type))
-
-
-async def until_taken(send: Callable[[], Awaitable[R]]) -> R:
-    """Send an update until Temporal has not dropped it."""
-    while True:
-        try:
-            return await send()
-        except RPCError as error:
-            if error.status is not RPCStatusCode.FAILED_PRECONDITION:
-                raise
-        await asyncio.sleep(_AGAIN_AFTER)
-
-
-def has_ended(error: RPCError) -> bool:
-    """Return whether an update was refused as its workflow had ended, or was ending as it came."""
-    return error.status is RPCStatusCode.NOT_FOUND and re.search(_HAS_ENDED, error.message) is not None
 
 
 def require_person(by: Actor) -> None:

@@ -2,13 +2,20 @@
 
 import asyncio
 from concurrent.futures import Future
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from temporalio import workflow
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
-from temporalio.client import Client
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest, RespondWorkflowTaskCompletedRequest
+from temporalio.client import Client, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCStatusCode
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from perdure import Actor, ActorKind, Answer, Event, TaskResult
 from perdure.agent.events import Events
@@ -17,10 +24,12 @@ from perdure.agent.reporting import result_of
 from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.history import History
 from perdure.model import Instant
+from perdure.temporal.plugin import Plugin
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import progress_of, question_of
-from worker.gateway import Gateway, tasks
+from worker.gateway import Gateway, updates
+from worker.gateway.updates import sent_update
 from workflows import resumable_agent
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -48,7 +57,7 @@ async def test_an_answer_that_came_while_the_history_was_rolled_over_is_taken(
 ) -> None:
     if not again:
         # The control: a delivery that Temporal gives up is an error, as it is of Temporal's own client.
-        monkeypatch.setattr(tasks, "RPCStatusCode", _Other)
+        monkeypatch.setattr(updates, "RPCStatusCode", _Other)
     async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
         handle = await agents.start(agents.task(agents.skill(ASKING)))
         await question_of(handle)
@@ -101,6 +110,57 @@ async def test_an_answer_that_comes_while_the_last_step_ends_is_refused_as_too_l
         assert (await handle.result()).output == "MIT"
         with pytest.raises(InvalidTask, match="has ended: it asks nothing"):
             await asyncio.wrap_future(late[0])
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["sent again", "control"])
+async def test_an_update_of_which_a_worker_said_nothing_is_taken_by_the_next_one(servers: Servers, again: bool) -> None:
+    client, queue, paid = await Client.connect(servers.temporal, plugins=[Plugin()]), uuid4().hex, Event(name="paid")
+    handle = await client.start_workflow(Taking.run, id=f"w-{queue}", task_queue=queue)
+    await _silently(client, queue)
+    # The control: of Temporal's own client, it is an error.
+    send = sent_update(handle, "take", paid, str) if again else handle.execute_update("take", paid, result_type=str)
+    sending = asyncio.create_task(send)
+    await _silently(client, queue)
+    if not again:
+        with pytest.raises(WorkflowUpdateFailedError) as caught:
+            await sending
+        assert isinstance(caught.value.cause, ApplicationError)
+        assert caught.value.cause.type == "UnprocessedUpdate"
+        await handle.terminate()
+        return
+    async with Worker(client, task_queue=queue, workflows=[Taking], workflow_runner=UnsandboxedWorkflowRunner()):
+        assert await sending == "paid"
+        assert await handle.result() == ["paid"]
+
+
+async def _silently(client: Client, queue: str) -> None:
+    """End a workflow task as a worker that says nothing of the updates in it."""
+    service, at = client.workflow_service, {"namespace": client.namespace, "identity": "silent"}
+    polled = PollWorkflowTaskQueueRequest(task_queue=TaskQueue(name=queue), **at)
+    taken = await service.poll_workflow_task_queue(polled, timeout=timedelta(seconds=20))
+    await service.respond_workflow_task_completed(
+        RespondWorkflowTaskCompletedRequest(task_token=taken.task_token, **at)
+    )
+
+
+@workflow.defn(name="Taking")
+class Taking:
+    """Ends with the first event that it takes."""
+
+    def __init__(self) -> None:
+        self._taken: list[str] = []
+
+    @workflow.run
+    async def run(self) -> list[str]:
+        """Wait for it."""
+        await workflow.wait_condition(lambda: bool(self._taken))
+        return self._taken
+
+    @workflow.update
+    def take(self, event: Event) -> str:
+        """Take an event."""
+        self._taken.append(event.name)
+        return event.name
 
 
 async def _failed_tasks(agents: Bench, workflow_id: str, run: str | None) -> list[WorkflowTaskFailedCause.ValueType]:

@@ -21,7 +21,7 @@ from tests.conftest import OwnServers, Servers
 from tests.support.goals import Agents, agents_on
 from tests.support.turn_server import Asked, Call, Fails, Says
 from tests.support.waiting import progress_of, until
-from worker.gateway.tasks import sent_update
+from worker.gateway.updates import sent_update
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 
