@@ -33,7 +33,7 @@ def test_the_installed_wheel_runs_without_the_sources(tmp_path: Path) -> None:
 
     for name in DATA:
         assert (there / name).exists(), name
-    program = "import worker.cli.app as app; print(app.__file__); app.main()"
+    program = "import perdure.command as app; print(app.__file__); app.main()"
     out = run(sys.executable, "-c", program, "--help", cwd=tmp_path, PYTHONPATH=str(there))
     assert out.startswith(str(there)), "the sources were used instead"
     assert "demo" in out

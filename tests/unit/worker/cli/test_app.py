@@ -46,13 +46,14 @@ def test_what_is_read_of_a_command_is_its_docstring(place: str) -> None:
     assert docstring_of(module, name) == (inspect.getdoc(command) if inspect.isfunction(command) else "")
 
 
-def test_a_module_that_hides_a_package_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "activities.py").write_text("", encoding="utf-8")
+@pytest.mark.parametrize("name", ["activities", "worker"])
+def test_a_module_that_hides_a_package_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text("", encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{PROJECT.parent}"}
-    command = [sys.executable, "-P", "-c", "from worker.cli.app import main; main()", "status", "task.yaml"]
+    command = [sys.executable, "-P", "-c", "from perdure.command import main; main()", "status", "task.yaml"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
     assert ran.returncode == 2
-    assert f"{tmp_path}/activities.py: hides Perdure's own package activities" in " ".join(ran.stderr.split())
+    assert f"{tmp_path}/{name}.py: hides Perdure's own package {name}" in " ".join(ran.stderr.split())
     assert "Traceback" not in ran.stderr
 
 
@@ -70,7 +71,7 @@ def interrupted(name, *args, **kwargs):
 
 
 builtins.__import__ = interrupted
-from worker.cli.app import main
+from perdure.command import main
 
 main()
 """
