@@ -133,15 +133,18 @@ class SessionWriter:
             patience: Seconds until they go to the spool.
             offers: Finds what memory may extract; not called unless the user is known to consent to that.
         """
-        left = [_screened(one) for one in episodes]
+        left, offering = [_screened(one) for one in episodes], None
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(patience):
                 if left:
                     consents = await self._consents.of(tenant)
                     left = permitted(left, withdrawn(consents))
-                    if offers is not None and is_granted(consents, Purpose.EXTRACTED) and left:
-                        left += map(_screened, await offers())
-                while left:
+                    offering = offers if left and is_granted(consents, Purpose.EXTRACTED) else None
+                while left or offering:
+                    if not left and offering:
+                        # It takes the longest, and what it finds can be missed.
+                        left, offering = [_screened(one) for one in await offering()], None
+                        continue
                     try:
                         await self._episodes.append(tenant, session, left[0], epoch=epoch)
                     except TenantErased:
@@ -166,7 +169,8 @@ class SessionWriter:
             value = await self._values.get(call.tenant, call.task_id, output)
         except ResultExpired:
             return []
-        found = statements_of(value, attempt.report.arguments, at=now, policy=self._policy)
+        # In a thread, as it computes for longer than a loop may be held up.
+        found = await asyncio.to_thread(statements_of, value, attempt.report.arguments, at=now, policy=self._policy)
         return happened.stated(call, attempt.run, found, now)
 
     async def _resolved(self, call: StepCall, attempt: Attempt, now: datetime) -> list[Episode]:

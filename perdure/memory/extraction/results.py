@@ -15,9 +15,9 @@ from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy
 from perdure.said import Said, Voice
 
-READ = 4_000
-"""Characters of a result that are read, some 2 ms of rules; what comes behind them is data rather than an insight. A
-choice."""
+READ = 2_000
+"""Characters of a result that are read, in 50 to 100 ms on one core (measured); what comes behind them is data rather
+than an insight. A choice."""
 
 MOST = 5
 """Statements of one result that are offered, half of what a session may have by default. A choice."""
@@ -52,19 +52,19 @@ def statements_of(output: JsonValue, arguments: str, *, at: datetime, policy: Wr
         # They were shortened, so it is not known what comes back.
         return []
     found = dict[str, None]()
-    for text in _texts(output):
+    for label, text in _texts(output):
         said = Said(text=text, by=Voice.TOOL, at=at, occurrence="result")
-        for candidate in extraction_of(said, policy.allow, policy.believe).candidates:
-            content = candidate.content
-            if len(content) <= _LONGEST and _is_sentence(content) and statement(content) not in given:
-                found[content] = None
-                if len(found) == MOST:
-                    return list(found)
-    return list(found)
+        stated = [one.content for one in extraction_of(said, policy.allow, policy.believe).candidates]
+        stated = [one for one in stated if len(one) <= _LONGEST and _is_sentence(one) and statement(one) not in given]
+        if stated and not _is_given_away(label, text):
+            found |= dict.fromkeys(stated)
+        if len(found) >= MOST:
+            break
+    return list(found)[:MOST]
 
 
-def _texts(output: JsonValue) -> Iterator[str]:
-    """Yield the sentences in a result that are read, text by text, each up to its last whole sentence."""
+def _texts(output: JsonValue) -> Iterator[tuple[str, str]]:
+    """Yield the sentences in a result that are read, text by text with its name, each up to its last whole sentence."""
     left = READ
     for label, text in _leaves(output):
         part = text[:left]
@@ -73,8 +73,8 @@ def _texts(output: JsonValue) -> Iterator[str]:
             part = part[: ends[-1]] if ends else ""
         left -= min(left, len(text))
         clean = "".join(one if one >= " " or one in "\t\n" else " " for one in part).encode(errors="ignore").decode()
-        if MARKER not in clean and _is_sentence(clean) and not _is_given_away(label, clean):
-            yield clean
+        if MARKER not in clean and _is_sentence(clean):
+            yield label, clean
         if left == 0:
             return
 

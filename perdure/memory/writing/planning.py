@@ -136,8 +136,8 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
         found = verdict(item, target, case.beside.of(item), author=author, settled_at=settled_at)
     if not written and (objection := _objection(case, item, found)):
         return _rejected(index, objection)
-    if not written and (constraint := _lifted(case, item, found)):
-        return PlannedItem(index=index, decision=Decision.HOLD, reason=f"it would lift a constraint: {constraint.id}")
+    if not written and (held := _needs_a_person(case, item, found)):
+        return PlannedItem(index=index, decision=Decision.HOLD, reason=held)
     decision, reason = found.decision, ""
     if isinstance(item, MemoryItem) and item.supersedes:
         # Who says what it replaces has decided.
@@ -154,17 +154,21 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
 
 
-def _lifted(case: _Case, item: Item, found: Contradiction) -> Memory | None:
-    """Return the constraint that an item names as replaced, or contradicts, where only a person may have it lifted."""
+def _needs_a_person(case: _Case, item: Item, found: Contradiction) -> str:
+    """Return why only a person may have an item replace what it names or contradicts; empty: there is no reason."""
     if not isinstance(item, MemoryItem) or _is_a_persons(case.batch, item):
-        return None
-    named = (case.beside.entries.get(item.supersedes), found.stands) if item.supersedes else ()
-    for entry in (*named, *found.over):
-        if not isinstance(entry, Memory) or entry.state is not State.CURRENT:
-            continue
-        if entry.memory_type is MemoryType.CONSTRAINT:
-            return entry
-    return None
+        return ""
+    named = case.beside.entries.get(item.supersedes) if item.supersedes else None
+    current = [
+        entry
+        for entry in (named, *((found.stands,) if item.supersedes else ()), *found.over)
+        if isinstance(entry, Memory) and entry.state is State.CURRENT
+    ]
+    if constraint := next((one for one in current if one.memory_type is MemoryType.CONSTRAINT), None):
+        return f"it would lift a constraint: {constraint.id}"
+    if named in current and isinstance(named, Memory) and {*named.authors} - {author_of(case.batch, item)}:
+        return f"it replaces what somebody else said: {named.id}"
+    return ""
 
 
 def _is_a_persons(batch: Batch, item: MemoryItem) -> bool:

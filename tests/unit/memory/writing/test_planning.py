@@ -478,6 +478,27 @@ def test_only_a_person_has_a_constraint_replaced_by_naming_it(
     assert (planned.decision is Decision.HOLD) is (kind is MemoryType.CONSTRAINT), "a task is an agent"
 
 
+ADA = "t_ada"
+
+
+@pytest.mark.parametrize(
+    ("by", "authors", "decision"),
+    [
+        (ActorKind.AGENT, (ADA,), Decision.HOLD),
+        (ActorKind.AGENT, (), Decision.SUPERSEDE),
+        (ActorKind.PERSON, (ADA,), Decision.SUPERSEDE),
+    ],
+)
+def test_what_another_member_said_is_replaced_by_no_agent_that_names_it(
+    by: ActorKind, authors: tuple[str, ...], decision: Decision
+) -> None:
+    said = believed(memory("The standup is at ten.")).changed(authors=authors)
+    offered = batch(memory("The team meets at noon.", supersedes=said.id)).changed(by=Actor(kind=by, id="x"))
+    [planned] = plan(offered, Known(entries={said.id: said}, deletions={}), policy=WritePolicy(), at=NOW).items
+    assert planned.decision is decision
+    assert (planned.reason == f"it replaces what somebody else said: {said.id}") is (decision is Decision.HOLD)
+
+
 def test_an_agent_that_names_something_else_lifts_no_constraint_by_the_way() -> None:
     rule = believed(asserting("The deploy window is on Monday."), memory_type=MemoryType.CONSTRAINT)
     other = believed(memory("Lunch is at noon."))
