@@ -60,6 +60,15 @@ def own(frames: Iterable[Frame]) -> tuple[Frame, ...]:
     return tuple(frame for frame in frames if not frame.library)
 
 
+def place_of(frames: Iterable[Frame]) -> str:
+    """Return one's own innermost line in brackets, as it follows a message; empty: none of the lines is one's own.
+
+    >>> place_of([Frame(file="shop.py", line=12, function="order")])
+    ' (shop.py:12 in order)'
+    """
+    return "".join(f" ({frame.told})" for frame in own(frames)[:1])
+
+
 def is_library(path: Path, module: str) -> bool:
     """Return whether a file is one of Python's, of an installed package or of Perdure itself, by its module's name."""
     return module.partition(".")[0] in _OURS or any(path.is_relative_to(folder) for folder in _libraries())

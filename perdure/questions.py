@@ -129,7 +129,7 @@ class Subject(Passed):
     idempotency_key: str = ""
     """The effect's key, by which it can be looked up in services that received it."""
     deadline: Instant | None = None
-    """When the attempt was cut off: nothing happens after it."""
+    """Until when the attempt could act: nothing that it does itself happens later."""
 
     @property
     def lines(self) -> list[str]:
@@ -137,7 +137,7 @@ class Subject(Passed):
         facts = {
             "about": f"{self.tool} {self.arguments}".strip(),
             "attempted at": f"{self.attempted_at:%Y-%m-%d %H:%M:%S %Z}" if self.attempted_at else "",
-            "cut off at": f"{self.deadline:%Y-%m-%d %H:%M:%S %Z}" if self.deadline else "",
+            "could act until": f"{self.deadline:%Y-%m-%d %H:%M:%S %Z}" if self.deadline else "",
             "idempotency key": self.idempotency_key,
         }
         return [f"{name} {fact}" for name, fact in facts.items() if fact]

@@ -26,7 +26,7 @@ from perdure.errors import (
     ToolFailed,
     VersionConflict,
 )
-from perdure.frames import own
+from perdure.frames import place_of
 from perdure.model import Model
 from perdure.names import Activity
 from perdure.questions import FailedAttempt
@@ -164,8 +164,7 @@ def problem_of(error: FailureError) -> str:
     cause, attempt = cause_of(error), last_attempt(error)
     if isinstance(cause, ApplicationError):
         text = next((detail for detail in cause.details[:1] if isinstance(detail, str)), "")
-        where = own(attempt.frames)[:1] if attempt is not None else ()
-        at = "".join(f" ({frame.told})" for frame in where)
+        at = place_of(attempt.frames) if attempt is not None else ""
         return (f"{cause.message}: {text}"[:_LONGEST] if text else cause.message[:_LONGEST]) + at
     return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_LONGEST]
 

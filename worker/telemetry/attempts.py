@@ -17,6 +17,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.errors import PerdureError
 from perdure.frames import Frame, own
+from perdure.names import Activity
 from perdure.questions import FailedAttempt
 from perdure.temporal.failures import attempt_of
 
@@ -81,7 +82,7 @@ def _observed(call: StepContext | None) -> Generator[Span]:
         return
     attributes = {"perdure.task": call.task_id, "perdure.step": call.path, "perdure.attempt": activity.info().attempt}
     name = activity.info().activity_type
-    if isinstance(call, StepCall):
+    if isinstance(call, StepCall) and name != Activity.DECIDE_STEP:
         name = f"execute_tool {call.step.tool}"
         attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.step.tool}
     with (

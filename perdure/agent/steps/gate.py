@@ -40,6 +40,8 @@ class Unknown:
     """Whether the claim was made for a call with other arguments, which says nothing about this one."""
     lost: bool = False
     """Whether it is not known that there was an attempt: Redis lost its claims."""
+    problem: str = ""
+    """How the attempt failed; empty: nobody could write that down, as of one that died."""
 
 
 class Gate(Protocol):

@@ -30,7 +30,8 @@ from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.secrecy import CallSecrets
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
+from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased, ToolFailed
+from perdure.frames import frames_of, place_of
 from perdure.model import Instant
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
 from perdure.tools import Tool, ToolCall
@@ -46,6 +47,9 @@ RENEWED_WITHIN = 1.0
 """Seconds that Redis has to answer again before a claim whose time is over is taken: while Redis is away, nobody can
 renew a claim, and an owner whose call goes on in a thread does so when it is back: after 0.2 s, or 0.5 s more where its
 client waits before it tries again."""
+
+_PROBLEM = 500
+"""Characters that are kept of a failure, and of its place, for whoever is asked about it; a choice."""
 
 STORE_ATTEMPTS = 5
 """How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
@@ -133,14 +137,14 @@ class OnceRunner:
             happened = verdict.happened if verdict and verdict.claim == seen else None
             await self._over(effect, claim)
             if other and not happened:
-                unknown = Unknown(claim=seen, deadline=deadline, at=at, other_arguments=True)
+                unknown = Unknown(claim=seen, deadline=deadline, at=at, other_arguments=True, problem=claim.problem)
                 if held := unknown if happened is None else await _stopped_beside(gate, verdict):
                     return held
             claim = await self._claims.take_over(effect, seen, owner, seconds)
             if claim.holding is ClaimState.OURS:
                 if happened is None and tool.check is None:
                     await self._claims.doubt(effect, owner, 0.0)
-                    return Unknown(claim=owner, deadline=deadline, at=at, lost=lost)
+                    return Unknown(claim=owner, deadline=deadline, at=at, lost=lost, problem=claim.problem)
                 found = await self._find_out(mine, happened, at)
                 if found is not None:
                     return found
@@ -216,6 +220,11 @@ class OnceRunner:
             returned = await ended(call)
         except ClaimLost:
             report.acted = acted_before
+            raise
+        except ToolFailed as problem:
+            # Whoever is asked what it did can then find out. Without Redis, the question says less.
+            with contextlib.suppress(StoreUnavailable, TenantErased):
+                await self._claims.failed(mine.effect, mine.owner, _told(problem))
             raise
         except NotDone:
             if not work.is_running:
@@ -301,6 +310,11 @@ async def _called(mine: _Mine, claim: Claim) -> Any:
     left = min(left, mine.cut)
     async with calling(mine.tool.name, mine.cut, left=left):
         return await mine.tool.call(_until(mine.call, left), mine.keywords, mine.secrets.values)
+
+
+def _told(failure: ToolFailed) -> str:
+    place = place_of(frames_of(failure.raised))
+    return f"{failure.kind}: {failure.text}"[:_PROBLEM] + place[:_PROBLEM]
 
 
 def _in(seconds: float) -> datetime.datetime:

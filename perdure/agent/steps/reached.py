@@ -83,11 +83,14 @@ def is_undecided(call: StepCall) -> bool:
 
 def unknown_effect(tool: str, unknown: Unknown) -> str:
     """Return how a person is asked whether an effect happened."""
+    failed = f" That attempt failed: {unknown.problem}." if unknown.problem else ""
     if unknown.other_arguments:
-        return f"{tool} was called at this step before, with other arguments. Did this effect happen?"
+        return f"{tool} was called at this step before, with other arguments.{failed} Did this effect happen?"
     if unknown.lost:
         since = f"Redis lost its claims since an earlier attempt at {tool}, or run of this task."
         return f"{since} Did its effect happen?"
+    if unknown.problem:
+        return f"An attempt at {tool} failed: {unknown.problem}. Did its effect happen all the same?"
     why = f"An attempt at {tool} left no result: it died, failed, or took longer than it may."
     return f"{why} Did its effect happen?"
 

@@ -43,16 +43,16 @@ _FORMAT = 1
 
 # Every script gets the keys of the claim, the tenant's index, the task's binding, the task's keys and the tenant's
 # epoch; and the owner that asks first, the epoch that the task was prepared under last. Each answers {state, owner,
-# milliseconds left, result, arguments, note of the deadline, made at}.
+# milliseconds left, result, arguments, note of the deadline, made at, problem}.
 _COMMON = (
     UNERASED
     + INDEXED
     + """
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result', 'arguments', 'fresh', 'note', 'at')
+local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result', 'arguments', 'fresh', 'note', 'at', 'problem')
 local owner, deadline, result, arguments, fresh, note = c[1], tonumber(c[2] or '0'), c[3], c[4] or '', c[5], c[6] or ''
-local at = tonumber(c[7] or '0')
+local at, problem = tonumber(c[7] or '0'), c[8] or ''
 local function keep(key, ttl)
   redis.call('PEXPIRE', key, ttl)
   indexed(KEYS[2], key, tonumber(ttl))
@@ -60,16 +60,19 @@ end
 local function take(found, acts)
   redis.call('HSET', KEYS[1], 'format', ARGV[4], 'owner', ARGV[1], 'deadline', now + ARGV[2], 'fresh', found,
     'arguments', ARGV[5], 'step', ARGV[6], 'note', ARGV[7])
-  if acts then redis.call('HSET', KEYS[1], 'at', now) end
+  if acts then
+    redis.call('HSET', KEYS[1], 'at', now)
+    redis.call('HDEL', KEYS[1], 'problem')
+  end
   redis.call('HDEL', KEYS[1], 'result')
   redis.call('SADD', KEYS[4], KEYS[1])
   keep(KEYS[1], ARGV[3])
   keep(KEYS[4], ARGV[3])
-  return {'ours', ARGV[1], tonumber(ARGV[2]), '', ARGV[5], '', at}
+  return {'ours', ARGV[1], tonumber(ARGV[2]), '', ARGV[5], '', at, problem}
 end
 local function seen()
-  if result then return {'done', owner, 0, result, arguments, '', at} end
-  return {'theirs', owner, math.max(0, deadline - now), '', arguments, note, at}
+  if result then return {'done', owner, 0, result, arguments, '', at, ''} end
+  return {'theirs', owner, math.max(0, deadline - now), '', arguments, note, at, problem}
 end
 """
 )
@@ -78,17 +81,17 @@ _CLAIM = (
     + BIND
     + """
 if redis.call('HEXISTS', KEYS[3], 'compensated') == 1 and string.sub(ARGV[6], -11) ~= '.compensate' then
-  return {'compensated', '', 0, '', '', '', 0}
+  return {'compensated', '', 0, '', '', '', 0, ''}
 end
 local binds = ARGV[8] ~= '' and redis.call('HEXISTS', KEYS[3], 'digest') == 0
 local other = bind(KEYS[3], ARGV[8], ARGV[9])
-if other then return {'bound', '', 0, other, '', '', 0} end
+if other then return {'bound', '', 0, other, '', '', 0, ''} end
 if ARGV[8] ~= '' then keep(KEYS[3], ARGV[3]) end
 if not owner then
   if binds then redis.call('HSET', KEYS[3], 'claimed', 'yes') end
   return take('yes', true)
 end
-if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, '', at} end
+if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, '', at, problem} end
 return seen()
 """
 )
@@ -112,11 +115,11 @@ if not owner then
   if ARGV[8] ~= '' and not bind(KEYS[3], ARGV[8], ARGV[9]) then keep(KEYS[3], ARGV[3]) end
   take('no', true)
 elseif owner ~= ARGV[1] then
-  return {'theirs', owner, 0, '', '', '', 0}
+  return {'theirs', owner, 0, '', '', '', 0, ''}
 end
 redis.call('HSET', KEYS[1], 'result', ARGV[10])
 keep(KEYS[1], ARGV[3])
-return {'done', ARGV[1], 0, '', '', '', at}
+return {'done', ARGV[1], 0, '', '', '', at, ''}
 """
 )
 _DOUBT = (
@@ -130,6 +133,13 @@ return seen()
 """
 )
 _LOOK = _COMMON + "return seen()"
+_NOTE = (
+    _COMMON
+    + """
+if owner == ARGV[1] and not result then redis.call('HSET', KEYS[1], 'problem', ARGV[2]) end
+return seen()
+"""
+)
 _RELEASE = (
     _COMMON
     + """
@@ -140,12 +150,12 @@ if owner == ARGV[1] and not result and (fresh == 'yes' or ARGV[2] == 'known') th
   if redis.call('HEXISTS', KEYS[3], 'claimed') == 1 then
     -- The set also has the task's large values, and itself once it was renewed.
     for _, key in ipairs(redis.call('SMEMBERS', KEYS[4])) do
-      if string.find(key, ':claim:', 1, true) then return {'theirs', '', 0, '', '', '', 0} end
+      if string.find(key, ':claim:', 1, true) then return {'theirs', '', 0, '', '', '', 0, ''} end
     end
     redis.call('HDEL', KEYS[3], 'digest', 'binding', 'claimed')
   end
 end
-return {'theirs', '', 0, '', '', '', 0}
+return {'theirs', '', 0, '', '', '', 0, ''}
 """
 )
 
@@ -199,6 +209,8 @@ class Claim:
     """The digest of the arguments that it was made for."""
     at: datetime.datetime | None = None
     """When it was made to act: by its owner, or by an earlier one whose effect its owner has yet to find out."""
+    problem: str = ""
+    """How the attempt failed that it was made for; empty: it has not, or nobody could write it down."""
     asked_at: float
     """Our clock just before we asked, so that our deadline is never later than that of Redis."""
 
@@ -223,6 +235,7 @@ class Claims:
         self._store = Script(redis, _STORE)
         self._doubt = Script(redis, _DOUBT)
         self._look = Script(redis, _LOOK)
+        self._note = Script(redis, _NOTE)
         self._release = Script(redis, _RELEASE)
 
     async def claim(self, effect: OnceEffect, owner: str, seconds: float) -> Claim:
@@ -276,6 +289,10 @@ class Claims:
         """
         return await _ask(self._doubt, effect, owner, int(seconds * 1000), noted(seconds))
 
+    async def failed(self, effect: OnceEffect, owner: str, problem: str) -> None:
+        """Note how the attempt that has the claim failed, for the person who is asked what it did; the claim stays."""
+        await _ask(self._note, effect, owner, problem)
+
     async def release(self, effect: OnceEffect, owner: str, *, known: bool = False) -> None:
         """Remove the claim: nothing happened. One that was taken over stays: an earlier owner may have acted.
 
@@ -305,7 +322,7 @@ def _binding(effect: OnceEffect) -> tuple[str, str]:
 async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Claim:
     asked_at = time.clock_gettime(BOOT_CLOCK)
     answer = await script(effect.places, *arguments, known(effect.epoch))
-    holding, owner, milliseconds, result, made_for, note, at = cast("list[Any]", answer)
+    holding, owner, milliseconds, result, made_for, note, at, problem = cast("list[Any]", answer)
     if holding == "compensated":
         raise was_compensated(effect.task_id)
     if holding == "bound" and effect.binding is not None:
@@ -317,5 +334,6 @@ async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Cla
         result=str(result),
         arguments=str(made_for),
         at=datetime.datetime.fromtimestamp(int(at) / 1000, datetime.UTC) if at else None,
+        problem=str(problem),
         asked_at=asked_at,
     )

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import datetime
+import re
 import threading
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from perdure.agent.steps import once
 from perdure.agent.steps.attempts import Attempt, Happened
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.once import OnceRunner
+from perdure.agent.steps.reached import unknown_effect
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import Blocked, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.policies.decision import PolicyDecision
@@ -460,6 +462,26 @@ async def test_an_effect_whose_call_failed_is_not_repeated_before_its_deadline(
     assert output(await attempt(runner, act, this, "second")) == 1
     await until_true(lambda: not service.working)
     assert len(service.effects) == times
+
+
+async def test_who_is_asked_what_an_attempt_did_reads_how_it_failed(claims: Claims) -> None:
+    failing = [True, False]
+
+    @tool(effect="once", timeout=0.2)
+    async def send() -> str:
+        if failing.pop(0):
+            raise ConnectionError("reset by peer")
+        return "sent"
+
+    runner, this = OnceRunner(claims, since, counted), effect()
+    with pytest.raises(ToolFailed):
+        await attempt(runner, send, this, "first")
+    found = await attempt(runner, send, this, "second")
+    assert isinstance(found, Unknown)
+    assert re.fullmatch(r"ConnectionError: reset by peer \(.*test_once\.py:\d+ in .*send\)", found.problem)
+    assert f"failed: {found.problem}. Did its effect happen" in unknown_effect("send", found)
+    not_done = Verdict(claim=found.claim, happened=False)
+    assert output(await attempt(runner, send, this, "third", verdict=not_done)) == "sent"
 
 
 async def test_a_call_ends_with_the_time_that_its_task_was_pinned_to(claims: Claims) -> None:
