@@ -166,7 +166,7 @@ def _needs_a_person(case: _Case, item: Item, found: Contradiction) -> str:
     ]
     if constraint := next((one for one in current if one.memory_type is MemoryType.CONSTRAINT), None):
         return f"it would lift a constraint: {constraint.id}"
-    if named in current and isinstance(named, Memory) and {*named.authors} - {author_of(case.batch, item)}:
+    if named in current and {*named.authors} - {author_of(case.batch, item)}:
         return f"it replaces what somebody else said: {named.id}"
     return ""
 

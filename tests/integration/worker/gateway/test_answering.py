@@ -135,12 +135,11 @@ async def test_an_update_of_which_a_worker_said_nothing_is_taken_by_the_next_one
 
 async def _silently(client: Client, queue: str) -> None:
     """End a workflow task as a worker that says nothing of the updates in it."""
-    service, at = client.workflow_service, {"namespace": client.namespace, "identity": "silent"}
-    polled = PollWorkflowTaskQueueRequest(task_queue=TaskQueue(name=queue), **at)
+    service, namespace = client.workflow_service, client.namespace
+    polled = PollWorkflowTaskQueueRequest(namespace=namespace, task_queue=TaskQueue(name=queue), identity="silent")
     taken = await service.poll_workflow_task_queue(polled, timeout=timedelta(seconds=20))
-    await service.respond_workflow_task_completed(
-        RespondWorkflowTaskCompletedRequest(task_token=taken.task_token, **at)
-    )
+    said = RespondWorkflowTaskCompletedRequest(namespace=namespace, task_token=taken.task_token, identity="silent")
+    await service.respond_workflow_task_completed(said)
 
 
 @workflow.defn(name="Taking")
