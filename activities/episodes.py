@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -66,13 +67,14 @@ class SessionWriter:
             identifier = happened.question_id(attempt.run, answer.question_id)
             question = await self._known(call, identifier, _patience(attempt))
             found.append(happened.answered(call, attempt.run, call.path, answer, question.text if question else ""))
+        how: dict[str, Any] = {"epoch": call.epoch, "patience": _patience(attempt)}
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
             found += [happened.done(call, attempt.run, outcome, now)]
             found += happened.insights([one.item for one in outcome.items], call.path, now)
-            found += await self._resolved(call, attempt, now)
-        offers = functools.partial(self._offered, call, attempt, outcome)
-        await self.write(call.tenant, call.session, found, epoch=call.epoch, patience=_patience(attempt), offers=offers)
+            how["offers"] = functools.partial(self._offered, call, attempt, outcome)
+            how["resolves"] = _resolving(call, attempt)
+        await self.write(call.tenant, call.session, found, **how)
 
     async def remembered(self, call: StepContext, outcome: Ended) -> None:
         """Write what a step without a tool has learned."""
@@ -119,6 +121,7 @@ class SessionWriter:
         epoch: int | None = None,
         patience: float = PATIENCE,
         offers: Callable[[], Awaitable[Sequence[Episode]]] | None = None,
+        resolves: "_Resolves | None" = None,
     ) -> None:
         """Write episodes, each once, if the user consents; to the spool if Redis does not answer soon.
 
@@ -132,6 +135,7 @@ class SessionWriter:
             epoch: The tenant's epoch that it began under; None: not known.
             patience: Seconds until they go to the spool.
             offers: Finds what memory may extract; not called unless the user is known to consent to that.
+            resolves: The failure that this may be the end of.
         """
         left, offering = [_screened(one) for one in episodes], None
         with suppress(StoreUnavailable, TimeoutError):
@@ -146,10 +150,15 @@ class SessionWriter:
                         left, offering = [_screened(one) for one in await offering()], None
                         continue
                     try:
-                        await self._episodes.append(tenant, session, left[0], epoch=epoch)
+                        failure = await self._episodes.append_beside(
+                            tenant, session, left[0], resolves.failure if resolves else "", epoch=epoch
+                        )
                     except TenantErased:
                         return
                     left = left[1:]
+                    if failure and resolves:
+                        left = [*left, _screened(resolves.by(failure))]
+                    resolves = None
         for episode in left:
             try:
                 # The activity may be cancelled meanwhile, and what is on the disk then has to be brought all the same.
@@ -159,9 +168,9 @@ class SessionWriter:
             finally:
                 self.waiting.set()
 
-    async def _offered(self, call: StepCall, attempt: Attempt, outcome: Ended | Asks) -> list[Episode]:
+    async def _offered(self, call: StepCall, attempt: Attempt, outcome: Ended) -> list[Episode]:
         """Return what a tool's result states that memory may take; nothing of one that is a document."""
-        output = outcome.result.parts.get("output") if isinstance(outcome, Ended) else None
+        output = outcome.result.parts.get("output")
         if output is None or self._policy.verbatim or output.size > LARGEST_READ:
             return []
         now = datetime.now(UTC)
@@ -173,19 +182,30 @@ class SessionWriter:
         found = await asyncio.to_thread(statements_of, value, attempt.report.arguments, at=now, policy=self._policy)
         return happened.stated(call, attempt.run, found, now)
 
-    async def _resolved(self, call: StepCall, attempt: Attempt, now: datetime) -> list[Episode]:
-        failure = await self._known(call, happened.failure_id(attempt.run, call.path), _patience(attempt))
-        if failure is None:
-            return []
-        arguments = attempt.report.arguments
-        return [happened.resolved(call, attempt.run, failure, attempt=attempt.number, arguments=arguments, at=now)]
-
     async def _known(self, call: StepCall, identifier: str, patience: float) -> Episode | None:
         """Return an earlier episode; None without Redis, as the spool is not searched."""
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(patience):
                 return await self._episodes.get(call.tenant, call.session, identifier)
         return None
+
+
+class _Resolves(NamedTuple):
+    """The failure that a step may have had before it ended."""
+
+    failure: str
+    """The id of its episode."""
+    by: Callable[[Episode], Episode]
+    """Returns the episode of how it was resolved."""
+
+
+def _resolving(call: StepCall, attempt: Attempt) -> _Resolves:
+    failure, arguments, at = happened.failure_id(attempt.run, call.path), attempt.report.arguments, datetime.now(UTC)
+
+    def resolved(failed: Episode) -> Episode:
+        return happened.resolved(call, attempt.run, failed, attempt=attempt.number, arguments=arguments, at=at)
+
+    return _Resolves(failure, resolved)
 
 
 def _patience(attempt: Attempt) -> float:

@@ -23,8 +23,9 @@ _APPEND = (
     UNERASED
     + INDEXED
     + """
+local beside = redis.call('HGET', KEYS[1], ARGV[9]) or ''
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then
-  return {0, redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4])}
+  return {0, redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4]), beside}
 end
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
@@ -51,7 +52,8 @@ if redis.call('EXISTS', KEYS[4]) == 1 then redis.call('ZADD', KEYS[5], 'GT', ARG
 for place = 1, 5 do
   if redis.call('PEXPIRE', KEYS[place], ARGV[6]) == 1 then indexed(KEYS[6], KEYS[place], tonumber(ARGV[6])) end
 end
-return {redis.call('HEXISTS', KEYS[1], ARGV[1]), redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4])}
+local kept = redis.call('HEXISTS', KEYS[1], ARGV[1])
+return {kept, redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4]), beside}
 """
 )
 
@@ -97,8 +99,26 @@ class Episodes:
             StoreUnavailable: When Redis does not answer, or refuses.
             TenantErased: The user was erased since.
         """
+        kept, _ = await self._appended(tenant, session, episode, "", epoch)
+        return kept
+
+    async def append_beside(
+        self, tenant: str, session: str, episode: Episode, other: str, *, epoch: int | None = None
+    ) -> Episode | None:
+        """Keep an episode as ``append`` does, and return another one of the session by its id; None: there is none.
+
+        Raises:
+            StoreUnavailable: When Redis does not answer, or refuses.
+            TenantErased: The user was erased since.
+        """
+        _, found = await self._appended(tenant, session, episode, other, epoch)
+        return read_back(Episode, found) if found else None
+
+    async def _appended(
+        self, tenant: str, session: str, episode: Episode, other: str, epoch: int | None
+    ) -> tuple[bool, str]:
         waiting, _ = keys.promotion(tenant, session)
-        kept, held, promotable = await self._append(
+        kept, held, promotable, beside = await self._append(
             [
                 *keys.episodes(tenant, session),
                 waiting,
@@ -114,13 +134,14 @@ class Episodes:
             _milliseconds(LIFETIME + KEPT_BEYOND),
             int(episode.is_promotable),
             session,
+            other,
             known(epoch),
         )
         if promotable:
             # After the episode, and again with a duplicate: a retry after a crash in between writes it again.
             due = due_at(episode.at, episode.at, held)
             await ask(self._redis, "ZADD", keys.PROMOTING, "LT", int(due.timestamp() * 1000), tenant)
-        return bool(kept)
+        return bool(kept), str(beside)
 
     async def get(self, tenant: str, session: str, identifier: str) -> Episode | None:
         """Return an episode by its id.

@@ -4,6 +4,8 @@ A tenant's keys are ``perdure:{<tenant>}:…``: the braces keep them on one node
 several of them need. Names that callers choose (sessions, say) stay out of keys; only digests of them go in.
 """
 
+from functools import lru_cache
+
 from perdure.identity import digest
 
 DUE = "perdure:due"
@@ -231,6 +233,7 @@ def _session(tenant: str, session: str) -> str:
     return _of(tenant, f"episodes:{session_digest(session)}")
 
 
+@lru_cache(maxsize=4_096)
 def session_digest(session: str) -> str:
     """Return what stands for a session in keys."""
     return digest("session/1", session)[:24]
