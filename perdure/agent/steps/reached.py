@@ -90,7 +90,7 @@ def unknown_effect(tool: str, unknown: Unknown) -> str:
         since = f"Redis lost its claims since an earlier attempt at {tool}, or run of this task."
         return f"{since} Did its effect happen?"
     if unknown.problem:
-        return f"An attempt at {tool} failed: {unknown.problem}. Did its effect happen all the same?"
+        return f"An attempt at {tool} failed: {unknown.problem}. Did its effect happen?"
     why = f"An attempt at {tool} left no result: it died, failed, or took longer than it may."
     return f"{why} Did its effect happen?"
 

@@ -1,6 +1,7 @@
 """A task waits for people: approval, input, failures, effects of unknown fate; and can be cancelled."""
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -341,19 +342,19 @@ async def test_a_question_about_a_failure_names_no_end_of_what_goes_on_in_a_thre
 
 
 @pytest.mark.parametrize(
-    "step",
-    ["tool: take_time, args: {ledger: '%s', seconds: 9.0}", "tool: breaks, args: {ledger: '%s', line: x}"],
+    ("step", "problem"),
+    [
+        ("tool: take_time, args: {ledger: '%s', seconds: 9.0}", "TimeoutError: it took longer than 2 s"),
+        ("tool: breaks, args: {ledger: '%s', line: x}", "ConnectionError: gone"),
+    ],
     ids=["took too long", "failed"],
 )
-async def test_a_question_about_an_effect_does_not_say_that_an_attempt_died_which_may_not_have(
-    agents: Bench, step: str
-) -> None:
+async def test_a_question_about_an_effect_says_how_its_attempt_failed(agents: Bench, step: str, problem: str) -> None:
     handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: a, {step % agents.ledger()}}}]")))
     text = (await question_of(handle)).text
     tool = step.split(",", maxsplit=1)[0].removeprefix("tool: ")
-    assert text == (
-        f"An attempt at {tool} left no result: it died, failed, or took longer than it may. Did its effect happen?"
-    )
+    told = rf"An attempt at {tool} failed: {problem} \(.*tools\.py:\d+ in {tool}\)\. Did its effect happen\?"
+    assert re.fullmatch(told, text)
     await handle.cancel()
 
 
