@@ -283,7 +283,7 @@ async def test_a_question_about_a_failure_says_when_the_last_attempt_began(
 ) -> None:
     if not recorded:
 
-        def only_text(text: str, _: str) -> tuple[str]:
+        def only_text(text: str, *_: object) -> tuple[str]:
             return (text,)
 
         monkeypatch.setattr("activities.steps.details", only_text)
