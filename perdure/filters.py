@@ -1,9 +1,13 @@
-"""What a recall is limited to, and whether an entry is within it. Pure; the store's conditions are equivalent."""
+"""What a recall is limited to, and whether an entry is within it. Pure.
+
+The store's conditions are equivalent but for decay, which the store does not know.
+"""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from perdure.decay import Decay
 from perdure.entries import Entry, Lane, Memory, MemoryType, Purpose, Record, State, holds
 from perdure.model import Instant, Model, Name, OpenEnum, Unit
 
@@ -15,7 +19,7 @@ class Omission(OpenEnum):
     """Why something is not in a result. An unknown reason is shown as it is."""
 
     CONFIDENCE = "below confidence"
-    """It is believed too little."""
+    """It is believed too little, or too little by now: nobody has used or confirmed it for long."""
     RELEVANCE = "below relevance"
     """It is not relevant enough to the question."""
     LIMIT = "over the limit"
@@ -36,6 +40,9 @@ class Filters(Model):
     now: Instant
     """The moment at which it must hold."""
     min_confidence: Unit = 0.0
+    """How much it must be believed at that moment."""
+    decay: Decay | None = None
+    """How belief decays; None: not at all."""
     lane: Lane | None = None
     """Only records of this log; memories count all the same."""
     memory_types: tuple[MemoryType, ...] = ()
@@ -77,7 +84,11 @@ class Filters(Model):
             return Omission.SCOPE
         if not (holds(entry, self.now) and self._is_asked_for(entry)):
             return Omission.FILTERED
-        return Omission.CONFIDENCE if entry.confidence < self.min_confidence else None
+        return Omission.CONFIDENCE if self.believed(entry) < self.min_confidence else None
+
+    def believed(self, entry: Entry) -> float:
+        """Return how much an entry is believed at the moment at which it must hold."""
+        return entry.confidence if self.decay is None else self.decay.believed(entry, self.now)
 
     def _is_asked_for(self, entry: Entry) -> bool:
         if not self.covers(entry.kind):

@@ -1,12 +1,12 @@
 """When the rules will forget an entry, and how much it is believed until then. Pure: it forgets nothing itself."""
 
-import math
 from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from perdure.entries import Entry, Memory, MemoryType, State
+from perdure.decay import Decay, is_exempt
+from perdure.entries import Entry, Memory, State
 from perdure.identity import digest
 from perdure.model import Model, Unit
 
@@ -25,16 +25,20 @@ class RetentionRules(Model):
     """How long a memory is kept after another one replaced it."""
     contradicted_days: _Days = 90.0
     """How long a memory is kept after another one replaced it by contradicting it."""
+    fresh_days: Annotated[float, Field(ge=0, le=36_500)] = 30.0
+    """For so many days after its last use or confirmation a memory is believed as much as it was: without them one of
+    confidence .7, which recall asks for, would be left out on the day on which it was written. A choice."""
     half_life_days: _Days | None = 180.0
-    """After so many days without use or confirmation a memory is believed half as much; None: for ever as much. With
-    180, one that was certain is forgotten after 313 days, and one of confidence .7 after 220. A choice."""
+    """After so many more days a memory is believed half as much; None: for ever as much. With 180, recall leaves out
+    one that was certain after 123 days without use, and it is forgotten after 343; one of confidence .7 after 30 and
+    250. A choice."""
     unused_days: _Days | None = 365.0
     """How long an entry is kept after its last use or confirmation; None: for ever."""
 
     @property
     def version(self) -> str:
         """A short id of the rules' content, kept with each date that they computed."""
-        return digest("rules/3", self.model_dump(mode="json"))[:12]
+        return digest("rules/4", self.model_dump(mode="json"))[:12]
 
     def date(self, entry: Entry) -> tuple[datetime | None, str]:
         """Return the moment from which the rules forget an entry, and the reason: the earliest that any rule names.
@@ -50,19 +54,18 @@ class RetentionRules(Model):
             due.append((entry.valid_until, "expired"))
         if entry.kept_at is not None:
             due = [one for one in due if one[0] > entry.kept_at]
-        elif not _is_exempt(entry):
+        elif not is_exempt(entry):
             due += [*self._replaced(entry), *self._faded(entry), *self._unused(entry)]
         return min(due, default=(None, ""))
 
-    def believed(self, entry: Entry, now: datetime) -> float:
-        """Return how much an entry is believed at a moment: its confidence, halved in each half-life without use.
+    @property
+    def decay(self) -> Decay:
+        """How belief in memories decays."""
+        return Decay(half_life_days=self.half_life_days, fresh_days=self.fresh_days)
 
-        It is computed whenever it is needed, so that nothing is rewritten for it.
-        """
-        if self.half_life_days is None or not _decays(entry):
-            return entry.confidence
-        days = max(0.0, (now - entry.used_at) / _DAY)
-        return entry.confidence * 2.0 ** (-days / self.half_life_days)
+    def believed(self, entry: Entry, now: datetime) -> float:
+        """Return how much an entry is believed at a moment; it is computed whenever it is needed, and never stored."""
+        return self.decay.believed(entry, now)
 
     def dated(self, entry: EntryT) -> EntryT:
         """Return the entry with its date, its reason and the version of the rules that computed them."""
@@ -103,24 +106,13 @@ class RetentionRules(Model):
         least = self.minimum_confidence
         if entry.confidence < least:
             return [(entry.last_seen, f"confidence below {least:g}")]
-        if self.half_life_days is None or least == 0.0 or not _decays(entry):
-            return []
-        days = self.half_life_days * (math.log2(entry.confidence) - math.log2(least))
-        return _after(entry.used_at, days, f"decayed below {least:g}")
+        days = self.decay.days_until(least, entry)
+        return [] if days is None else _after(entry.used_at, days, f"decayed below {least:g}")
 
     def _unused(self, entry: Entry) -> list[tuple[datetime, str]]:
         if self.unused_days is None:
             return []
         return _after(entry.used_at, self.unused_days, f"not used or confirmed for {self.unused_days:g} days")
-
-
-def _is_exempt(entry: Entry) -> bool:
-    return isinstance(entry, Memory) and (entry.pinned or entry.memory_type is MemoryType.CONSTRAINT)
-
-
-def _decays(entry: Entry) -> bool:
-    """Return whether confidence in an entry decays: what happened and what was said stay so."""
-    return isinstance(entry, Memory) and not _is_exempt(entry)
 
 
 def _is_replaced(entry: Entry) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from perdure.entries import Entry, Lane, Memory, MemoryType, Purpose, Record, State, Turn
 from perdure.filters import Filters, Omission, is_of_task
+from perdure.memory.retention import RetentionRules
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -92,6 +93,26 @@ def test_an_entry_meets_all_filters_or_says_which_it_does_not(
 def test_another_scope_is_said_before_what_else_it_lacks() -> None:
     entry = memory(scopes=("home",), confidence=0.1, valid_until=NOW)
     assert filters(scopes=("work",), min_confidence=0.7).objection(entry) is Omission.SCOPE
+
+
+@pytest.mark.parametrize(
+    ("entry", "days", "objection"),
+    [
+        (memory(confidence=0.7), 29, None),
+        (memory(confidence=0.7), 31, Omission.CONFIDENCE),
+        (memory(confidence=0.9), 94, None),
+        (memory(confidence=0.9), 97, Omission.CONFIDENCE),
+        (memory(confidence=0.9, last_accessed=NOW + 60 * DAY), 97, None),
+        (memory(confidence=0.9, memory_type=MemoryType.CONSTRAINT), 9_000, None),
+        (memory(confidence=0.9, pinned=True), 9_000, None),
+        (record(confidence=0.9), 9_000, None),
+        (turn(confidence=0.9), 9_000, None),
+    ],
+)
+def test_belief_is_taken_after_decay(entry: Entry, days: int, objection: Omission | None) -> None:
+    limited = {"now": NOW + (days - 1) * DAY, "min_confidence": 0.7}
+    assert filters(**limited, decay=RetentionRules().decay).objection(entry) is objection
+    assert filters(**limited).objection(entry) is None, "without decay"
 
 
 def test_a_turn_is_of_no_task() -> None:

@@ -36,7 +36,7 @@ def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
         last_seen=entry.last_seen,
         version=entry.version,
         recorded_at=entry.newest[1],
-        confidence=entry.confidence,
+        confidence=scored.parts.get("confidence", entry.confidence),
         **own,
     )
 

@@ -49,7 +49,7 @@ def omissions(
     for hit in hits:
         if hit.entry.id not in told:
             told.add(hit.entry.id)
-            found.append(_left_out(hit.entry, _reason(query, hit, floor, full)))
+            found.append(_left_out(query, hit.entry, _reason(query, hit, floor, full)))
     return tuple(found[:EXPLAINED])
 
 
@@ -83,6 +83,11 @@ def _nearness(hit: Hit) -> float:
     return hit.cosine or 0.0
 
 
-def _left_out(entry: Entry, reason: Omission) -> LeftOut:
-    text = headline_of(entry.text)[:_BEGINNING]
-    return LeftOut(id=entry.id, kind=EntryKind(entry.kind), text=text, reason=reason, confidence=entry.confidence)
+def _left_out(query: Query, entry: Entry, reason: Omission) -> LeftOut:
+    return LeftOut(
+        id=entry.id,
+        kind=EntryKind(entry.kind),
+        text=headline_of(entry.text)[:_BEGINNING],
+        reason=reason,
+        confidence=round(query.filters.believed(entry), 6),
+    )

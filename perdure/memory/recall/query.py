@@ -5,6 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, JsonValue, model_validator
 
 from perdure.changes import Actor, ActorKind
+from perdure.decay import Decay
 from perdure.documents import fitted
 from perdure.entries import EntryKind, Key, Lane, MemoryType, Purpose
 from perdure.episodes import Episode
@@ -78,6 +79,8 @@ class Query(Model):
     """With this many exact items, nothing more is looked for."""
     min_confidence: Unit | None = None
     """Items with less confidence are recalled only if they are pinned; None: as recall is configured."""
+    decay: Decay | None = None
+    """How belief in memories decays, by the rules that recall is configured with; None: not at all."""
     only_reads: bool = False
     """Whether what is recalled does not count as used, so that asking leaves no trace in what is remembered."""
     tell_left_out: bool = False
@@ -116,6 +119,7 @@ class Query(Model):
         return Filters(
             now=self.now,
             min_confidence=self.min_confidence or 0.0,
+            decay=self.decay,
             lane=self.lane,
             memory_types=self.memory_types,
             tags=self.tags,
@@ -173,6 +177,7 @@ class RecalledItem(Passed):
     recorded_at: Instant | None = None
     """When that was recorded: of two with the same ``last_seen`` the later one is the newer."""
     confidence: Unit = 1.0
+    """How much it is believed at the moment of the question, after decay."""
     pinned: bool = False
 
 
@@ -185,6 +190,7 @@ class LeftOut(Passed):
     """The beginning of the part that is meant for people."""
     reason: Omission
     confidence: Unit
+    """How much it is believed at the moment of the question, after decay."""
 
 
 class RecallResult(Passed):

@@ -7,6 +7,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from perdure.entries import Entry, Hit, Memory
@@ -18,6 +19,7 @@ from perdure.memory.consenting import ConsentBook
 from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.asking import Asking
 from perdure.memory.recall.context import render
+from perdure.memory.recall.fading import past_faded
 from perdure.memory.recall.items import explained, recalled, sharing, with_others
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.naming import answered, directly, links_of, relatives
@@ -149,6 +151,7 @@ class Recall:
             StoreRefused: In the same way, when the store refuses the login that this process is configured with.
         """
         started = time.perf_counter()
+        query = query.changed(decay=self._rules.decay)
         if query.min_confidence is None:
             query = query.changed(min_confidence=self._min_confidence)
         with self._telemetry.recall(query) as span:
@@ -261,9 +264,11 @@ class Recall:
     async def _newest(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
         # What else is within the filters comes with the same search.
         more = EXPLAINED if query.explain or query.tell_left_out else 0
-        entries = await asking.newest(KINDS, limit + more)
+        find, wanted = partial(asking.newest, KINDS), limit + more
+        entries = await past_faded(find, query.filters, wanted)
         asking.seen += map(Hit, entries)
-        found = sorted(entries, key=lambda entry: (entry.newest, entry.id), reverse=True)
+        within = [entry for entry in entries if query.filters.objection(entry) is None]
+        found = sorted(within, key=lambda entry: (entry.newest, entry.id), reverse=True)
         chosen = [score_exact(entry, now=query.now, rules=self._rules) for entry in found[:limit]]
         if query.profile is not None:
             chosen = reordered(chosen, _profile(query), now=query.now, task=query.task, rules=self._rules)
@@ -284,10 +289,17 @@ class Recall:
         return [recalled(one.scored, one.found_by, one.why) for one in found[:limit]]
 
     async def _known(self, query: Query, asking: Asking, sought: Sought, limit: int) -> list[RecalledItem]:
-        most = max(_CANDIDATES, limit)
-        hits, found_by = await asking.hits(sought, Wanted(("record", "memory"), most, most))
+        filters, found_by = query.filters, FoundBy.SEMANTIC
+
+        async def search(most: int) -> list[Hit]:
+            nonlocal found_by
+            hits, found_by = await asking.hits(sought, Wanted(("record", "memory"), most, most))
+            return hits
+
+        hits = await past_faded(search, filters, max(_CANDIDATES, limit))
         asking.seen += hits
-        ranked = rank(hits, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self._rules)
+        within = [hit for hit in hits if filters.objection(hit.entry) is None]
+        ranked = rank(within, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self._rules)
         chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant(ranked)
         profile = _profile(query)
         if profile is not RELEVANCE_FIRST:

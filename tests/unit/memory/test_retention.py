@@ -54,6 +54,7 @@ rules = st.builds(
     minimum_confidence=st.floats(0, 1),
     superseded_days=st.floats(0.1, 36_500),
     contradicted_days=st.floats(0.1, 36_500),
+    fresh_days=st.floats(0, 36_500),
     half_life_days=st.none() | st.floats(0.1, 36_500),
     unused_days=st.none() | st.floats(0.1, 36_500),
 )
@@ -64,10 +65,10 @@ rules = st.builds(
     [
         (memory(valid_until=NOW + days(2)), 2, "expired"),
         (memory(confidence=0.29), 0, "confidence below 0.3"),
-        (memory(confidence=0.6), 180, "decayed below 0.3"),
-        (memory(confidence=0.6, last_accessed=NOW + days(10)), 190, "decayed below 0.3"),
-        (memory(confidence=0.6, recorded_at=NOW + days(20)), 200, "decayed below 0.3"),
-        (memory(confidence=0.3), 0, "decayed below 0.3"),
+        (memory(confidence=0.6), 210, "decayed below 0.3"),
+        (memory(confidence=0.6, last_accessed=NOW + days(10)), 220, "decayed below 0.3"),
+        (memory(confidence=0.6, recorded_at=NOW + days(20)), 230, "decayed below 0.3"),
+        (memory(confidence=0.3), 30, "decayed below 0.3"),
         (replaced(NOW + days(5)), 95, "superseded for 90 days"),
         (replaced(NOW + days(5), contradicted=True), 95, "contradicted for 90 days"),
         (replaced().changed(superseded_at=None), 90, "superseded for 90 days"),
@@ -103,8 +104,11 @@ def test_a_date_beyond_all_dates_is_none() -> None:
     assert RULES.date(late) == (None, "")
 
 
-def test_a_half_life_halves_what_is_believed_of_memories_alone() -> None:
-    assert RULES.believed(memory(confidence=0.8), NOW + days(180)) == pytest.approx(0.4)
+def test_a_half_life_after_it_was_fresh_halves_what_is_believed_of_memories_alone() -> None:
+    assert RULES.believed(memory(confidence=0.8), NOW + days(30)) == 0.8
+    assert RULES.believed(memory(confidence=0.8), NOW + days(31)) < 0.8
+    assert RULES.believed(memory(confidence=0.8), NOW + days(210)) == pytest.approx(0.4)
+    assert RetentionRules(fresh_days=0).believed(memory(confidence=0.8), NOW + days(180)) == pytest.approx(0.4)
     assert RULES.believed(memory(confidence=0.8, last_accessed=NOW + days(180)), NOW + days(180)) == 0.8
     assert RULES.believed(memory(confidence=0.8), NOW - days(1)) == 0.8, "it was observed tomorrow"
     assert RULES.believed(RECORD, NOW + days(180)) == 0.5
@@ -216,7 +220,7 @@ def test_the_date_is_the_earliest_of_all_rules(by: RetentionRules, entry: Memory
 
 
 def test_rules_that_changed_have_another_version() -> None:
-    assert RULES.version == "dabeb493442b", "each stored date carries it"
+    assert RULES.version == "b45fc9158320", "each stored date carries it"
     others = [RetentionRules.model_validate({name: 0.2}) for name in RetentionRules.model_fields]
     assert len({RULES.version, *(one.version for one in others)}) == 1 + len(others)
     assert RetentionRules(unused_days=365).version == RULES.version

@@ -139,7 +139,7 @@ def test_the_weights_of_a_profile_are_its_own() -> None:
 
 
 def test_what_was_not_used_for_a_half_life_is_believed_half_as_much() -> None:
-    old, new = memory("old", days=180, confidence=0.8), memory("new", confidence=0.5)
+    old, new = memory("old", days=210, confidence=0.8), memory("new", confidence=0.5)
     assert score_exact(old, now=NOW).parts["confidence"] == 0.4
     found = [Hit(old, cosine=0.6), Hit(new, cosine=0.6)]
     assert [one.entry.id for one in rank(found, now=NOW, floor=0.0, limit=2, profile=SURE)] == ["mem_new", "mem_old"]

@@ -1,0 +1,37 @@
+"""Searches that go on behind what has decayed: the store filters by confidence as it was, and does not know decay."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from perdure.entries import Entry, Hit, Memory
+from perdure.filters import Filters
+
+FoundT = TypeVar("FoundT", Entry, Hit)
+
+_WIDER = 4
+_MOST = 2_000
+"""Memories that are looked at for one question at most. A choice: that many have to have faded, and to be nearer to the
+question than what is believed, for a result to lack anything."""
+
+
+async def past_faded(
+    find: Callable[[int], Awaitable[Sequence[FoundT]]], filters: Filters, wanted: int
+) -> Sequence[FoundT]:
+    """Return what a search finds, asked for more until enough memories of it are believed, those that faded included.
+
+    Where nothing has faded, it is asked once.
+
+    Args:
+        find: Searches for at most so many of each kind.
+        filters: By which memory counts as believed.
+        wanted: How many memories suffice.
+    """
+    most = wanted
+    while True:
+        found = await find(most)
+        entries = [one.entry if isinstance(one, Hit) else one for one in found]
+        memories = [entry for entry in entries if isinstance(entry, Memory)]
+        believed = sum(filters.believed(memory) >= filters.min_confidence for memory in memories)
+        if believed == len(memories) or believed >= wanted or len(memories) < most or most >= _MOST:
+            return found
+        most *= _WIDER
