@@ -82,10 +82,11 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
     """Return the memory that asserts the same as a statement, and those that assert what contradicts it."""
     if item.assertion is None:
         return None, []
+    about = set(item.assertion.about)
     judged = [
         (memory, agreement(memory.assertion, item.assertion))
         for memory in others
-        if memory.assertion and not set(item.assertion.about).isdisjoint(memory.assertion.about)
+        if memory.assertion and not about.isdisjoint(memory.assertion.about)
     ]
     same = [
         memory

@@ -33,6 +33,8 @@ class Known(Model):
     deletions: Mapping[str, Deletion]
     withheld: tuple[Purpose, ...] = ()
     """What the user does not, or no longer, consent to."""
+    older: int = 0
+    """How many memories about the same as the batch are missing here: those observed first, where there are many."""
     operation: str = ""
     """The batch's own operation, if an attempt may have written part of it: that part is not refused any more."""
 
@@ -150,7 +152,7 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     elif found.same:
         target, reason = found.same.id, "it says the same"
     over = tuple(dict.fromkeys((*(memory.id for memory in found.over), *case.beside.replaced_by(target))))
-    reason = reason or "; ".join(filter(None, (_ended(item, case.at), _taken_out(item))))
+    reason = reason or "; ".join(filter(None, (_ended(item, case.at), _taken_out(item), _compared(case, item))))
     return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
 
 
@@ -219,6 +221,15 @@ def _taken_out(item: Item) -> str:
     text = item.summary if isinstance(item, RecordItem) else item.content
     kinds = dict.fromkeys(match.group() for match in TAKEN_OUT.finditer(text))
     return f"kept without what identifies somebody or gives access: {', '.join(kinds)}" if kinds else ""
+
+
+def _compared(case: _Case, item: Item) -> str:
+    """Return a note that an item was not compared with everything about the same; empty: it was."""
+    if not (case.known.older and isinstance(item, MemoryItem) and item.assertion):
+        return ""
+    return (
+        f"of the {case.known.older:,} oldest memories about the same, compared with those that share its rarest words"
+    )
 
 
 def _known_as(case: _Case, item: Item, target: str) -> Memory | None:

@@ -23,7 +23,7 @@ from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.weaviate.store import LongTerm
+from perdure.stores.weaviate.store import ABOUT_AT_MOST, LongTerm
 from perdure.together import together
 from perdure.tolerance import changed_back
 
@@ -80,7 +80,7 @@ class Writer:
         ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
         ids |= {imported_id(item) for item in usable.values()} - {""}
-        (entries, deletions), (beside, consents) = await together(
+        (entries, deletions), ((beside, older), consents) = await together(
             together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
             together(self._beside(batch), self._consents.of(batch.tenant)),
         )
@@ -92,22 +92,37 @@ class Writer:
         entries |= await self._longterm.get(batch.tenant, sorted(linked - entries.keys() - {""}))
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
-        known = Known(entries=entries, deletions=deletions, withheld=withheld(consents), operation=operation)
+        known = Known(
+            entries=entries, deletions=deletions, withheld=withheld(consents), older=older, operation=operation
+        )
         policy, epoch = policy_of(self._policies, batch.policy), await self.epoch(batch)
         # A hundred statements about changes, compared with a thousand memories, take seconds: heartbeats must go on.
         return await asyncio.to_thread(plan, batch, known, policy=policy, at=at, epoch=epoch)
 
-    async def _beside(self, batch: Batch) -> list[Memory]:
-        """Return the memories that the items may be about, or may say the contrary of in other words."""
+    async def _beside(self, batch: Batch) -> tuple[list[Memory], int]:
+        """Return the memories that the items may be about, or may say the contrary of in other words.
+
+        Of what is about the same, where that is more than is compared, the newest and what shares the rarest words;
+        and how many others there are.
+        """
         few = asyncio.Semaphore(_AT_ONCE)
 
         async def sharing(text: str) -> list[Memory]:
             async with few:
                 return await self._longterm.sharing_words(batch.tenant, text, limit=_SHARING)
 
-        changing = [sharing(text) for text in sorted(_statements(batch)) if says_it_was_otherwise(text)]
-        about, found = await together(self._longterm.about(batch.tenant, _about(batch)), together(*changing))
-        return [*about, *(memory for memories in found for memory in memories)]
+        terms, statements = _about(batch), _statements(batch)
+        changing = {text for text in statements if says_it_was_otherwise(text)}
+        about, found = await together(
+            self._longterm.about(batch.tenant, terms), together(*map(sharing, sorted(changing)))
+        )
+        count = 0
+        if len(about) == ABOUT_AT_MOST:
+            count, others = await together(
+                self._longterm.count_about(batch.tenant, terms), together(*map(sharing, sorted(statements - changing)))
+            )
+            found = [*found, *others]
+        return [*about, *(memory for memories in found for memory in memories)], max(0, count - len(about))
 
     async def epoch(self, batch: Batch) -> int:
         """Return the user's epoch when a batch was accepted.

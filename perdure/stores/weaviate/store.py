@@ -27,8 +27,9 @@ from perdure.together import together
 _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
 """By what an id begins with."""
 
-_ABOUT_AT_MOST = 1_000
-"""Memories about the terms of one batch that are compared with it; a choice."""
+ABOUT_AT_MOST = 1_000
+"""Memories about the terms of one batch that are compared with it, the newest. A comparison takes 60 µs: with 100
+statements 6 s, which grows with both (measured)."""
 
 _COMPARED_AT_ONCE = 500
 """Entries of one comparison of what is stored with what is found by meaning."""
@@ -195,10 +196,14 @@ class LongTerm(Searches):
         """Return the newest memories, current or superseded, that assert something about one of these."""
         if not terms:
             return []
-        condition = conditions.state_is(State.CURRENT, State.SUPERSEDED) & conditions.about(sorted(terms))
+        condition = _about(terms)
         newest = Sort.by_property("last_seen", ascending=False)
-        found = await self._queries.fetch(tenant, "memory", condition, limit=_ABOUT_AT_MOST, sort=newest)
+        found = await self._queries.fetch(tenant, "memory", condition, limit=ABOUT_AT_MOST, sort=newest)
         return [entry for entry in found if isinstance(entry, Memory)]
+
+    async def count_about(self, tenant: str, terms: Collection[str]) -> int:
+        """Return how many memories, current or superseded, assert something about one of these."""
+        return await self._queries.count(tenant, "memory", _about(terms))
 
     async def due(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
         """Return the entries due before a moment, most overdue first."""
@@ -292,6 +297,10 @@ class LongTerm(Searches):
         # "Never" is a moment to Weaviate, and is not due.
         due = sorted((pair for pair in moments if pair[0] < NEVER), key=lambda pair: pair[0])
         return [entry for _, entry in due[:limit]]
+
+
+def _about(terms: Collection[str]) -> conditions.Condition:
+    return conditions.state_is(State.CURRENT, State.SUPERSEDED) & conditions.about(sorted(terms))
 
 
 def _by_kind(ids: Sequence[str]) -> dict[Kind, list[str]]:
