@@ -13,7 +13,8 @@ import structlog
 from perdure.agent.steps import happened
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.awaited import TakeCall
-from perdure.agent.steps.calls import Asks, Ended, StepCall, StepContext
+from perdure.agent.steps.calls import Asks, Ended, StepCall, StepContext, Value
+from perdure.agent.steps.foreign_calls import EndCall
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.steps.values import Values
 from perdure.consents import is_granted, withdrawn
@@ -25,6 +26,7 @@ from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.results import statements_of
 from perdure.memory.extraction.screening import brief
 from perdure.memory.write_policies import WritePolicy
+from perdure.names import Workflow
 from perdure.said import Said
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
@@ -36,7 +38,7 @@ PATIENCE = 2.0
 """Seconds that episodes may hold a step up; then they go to the spool."""
 
 LARGEST_READ = 100_000
-"""Bytes of a tool's result that is read for what it states. A larger one is a document, of which a skill remembers what
+"""Bytes of a result that is read for what it states. A larger one is a document, of which a skill remembers what
 matters. A choice."""
 
 BRIEF_PATIENCE = 0.1
@@ -72,7 +74,8 @@ class SessionWriter:
             now = datetime.now(UTC)
             found += [happened.done(call, attempt.run, outcome, now)]
             found += happened.insights([one.item for one in outcome.items], call.path, now)
-            how["offers"] = functools.partial(self._offered, call, attempt, outcome)
+            output, arguments = outcome.result.parts.get("output"), attempt.report.arguments
+            how["offers"] = functools.partial(self._offered, call, call.step.tool, attempt.run, output, arguments)
             how["resolves"] = _resolving(call, attempt)
         await self.write(call.tenant, call.session, found, **how)
 
@@ -80,6 +83,17 @@ class SessionWriter:
         """Write what a step without a tool has learned."""
         found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
         await self.write(call.tenant, call.session, found, epoch=call.epoch)
+
+    async def called(self, call: EndCall, run: str, outcome: Ended) -> None:
+        """Write what a call of an activity or a workflow of others has taught, and offer memory what it gave back.
+
+        What a task gave back is its agent's word, and what its tools returned was offered in its own session.
+        """
+        found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
+        output, is_task = outcome.result.parts.get("output"), call.step.type_name == Workflow.RESUMABLE_AGENT
+        offers = functools.partial(self._offered, call, call.step.called, run, output, call.shown)
+        offers = None if is_task or not call.memory.remembers else offers
+        await self.write(call.tenant, call.session, found, epoch=call.epoch, offers=offers)
 
     async def asked(self, call: AnnounceCall, run: str) -> None:
         """Write what a task asks, or what a person answered."""
@@ -140,10 +154,11 @@ class SessionWriter:
         left, offering = [_screened(one) for one in episodes], None
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(patience):
-                if left:
+                if left or offers:
                     consents = await self._consents.of(tenant)
                     left = permitted(left, withdrawn(consents))
-                    offering = offers if left and is_granted(consents, Purpose.EXTRACTED) else None
+                    keeps = Purpose.GIVEN not in withdrawn(consents) and is_granted(consents, Purpose.EXTRACTED)
+                    offering = offers if keeps else None
                 while left or offering:
                     if not left and offering:
                         # It takes the longest, and what it finds can be missed.
@@ -168,9 +183,10 @@ class SessionWriter:
             finally:
                 self.waiting.set()
 
-    async def _offered(self, call: StepCall, attempt: Attempt, outcome: Ended) -> list[Episode]:
-        """Return what a tool's result states that memory may take; nothing of one that is a document."""
-        output = outcome.result.parts.get("output")
+    async def _offered(
+        self, call: StepContext, called: str, run: str, output: Value | None, arguments: str
+    ) -> list[Episode]:
+        """Return what the result of what was called states that memory may take; nothing of one that is a document."""
         if output is None or self._policy.verbatim or output.size > LARGEST_READ:
             return []
         now = datetime.now(UTC)
@@ -179,8 +195,8 @@ class SessionWriter:
         except ResultExpired:
             return []
         # In a thread, as it computes for longer than a loop may be held up.
-        found = await asyncio.to_thread(statements_of, value, attempt.report.arguments, at=now, policy=self._policy)
-        return happened.stated(call, attempt.run, found, now)
+        found = await asyncio.to_thread(statements_of, value, arguments, at=now, policy=self._policy)
+        return happened.stated(call, called, run, found, now)
 
     async def _known(self, call: StepCall, identifier: str, patience: float) -> Episode | None:
         """Return an earlier episode; None without Redis, as the spool is not searched."""

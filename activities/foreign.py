@@ -66,7 +66,7 @@ class ForeignActivities:
         """Return the outcome of a step whose call has ended."""
         outcome = await self._steps.end(call)
         if isinstance(outcome, Ended):
-            await self._session.remembered(call, outcome)
+            await self._session.called(call, this_attempt().run, outcome)
         return outcome
 
     @activity.defn(name=Activity.AWAIT_WORKFLOW)

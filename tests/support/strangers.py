@@ -67,6 +67,12 @@ async def explain() -> None:
     raise ApplicationError("the shop is closed", "order 7", "try tomorrow", non_retryable=True)
 
 
+@activity.defn(name="Tell")
+async def tell(file: str, given: str) -> dict[str, str]:
+    """Give back what a file says, and what it was given."""
+    return {"found": "\n".join(lines_in(file)), "given": given}
+
+
 @activity.defn(name="Bytes")
 async def give_bytes() -> bytes:
     """Give back what is no JSON."""
@@ -96,7 +102,7 @@ class Ship:
         if what == "glass":
             raise ApplicationError("it broke", non_retryable=True)
         await workflow.execute_activity(write, args=[ledger, f"shipped {what}"], **how)
-        return {"shipped": what}
+        return {"shipped": what, "note": "The depot in Lyon opens on Mondays."}
 
     @workflow.signal
     def go(self) -> None:
@@ -108,6 +114,17 @@ class Ship:
 async def strangers(address: str, queue: str) -> AsyncGenerator[None]:
     """Run a worker of theirs, with a client of theirs."""
     client = await Client.connect(address)
-    activities = [charge, charge_badly, refuse, charge_for_long, charge_slowly, look_up, explain, give_bytes, write]
+    activities = [
+        charge,
+        charge_badly,
+        refuse,
+        charge_for_long,
+        charge_slowly,
+        look_up,
+        explain,
+        tell,
+        give_bytes,
+        write,
+    ]
     async with Worker(client, task_queue=queue, activities=activities, workflows=[Ship]):
         yield

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.agent.steps.awaited import TakeCall
-from perdure.agent.steps.calls import Ended, StepCall
+from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.changes import ActorKind
 from perdure.entries import Lane
@@ -51,11 +51,12 @@ def insights(items: Sequence[Item], step: str, at: datetime) -> list[Episode]:
     ]
 
 
-def stated(call: StepCall, run: str, statements: Sequence[str], at: datetime) -> list[Episode]:
-    """Return what a tool's result states that memory may take, each statement by itself, and nothing else of it.
+def stated(call: StepContext, called: str, run: str, statements: Sequence[str], at: datetime) -> list[Episode]:
+    """Return what a result states that memory may take, each statement by itself, and nothing else of it.
 
     Args:
         call: The step.
+        called: The tool, activity or workflow whose result it is.
         run: The workflow of its task.
         statements: What may be believed of the result, in order: a retry that is told the same is the same episode.
         at: When.
@@ -64,7 +65,7 @@ def stated(call: StepCall, run: str, statements: Sequence[str], at: datetime) ->
         _episode(
             EpisodeKind.INSIGHT,
             f"{run}/{call.path}/stated#{place}",
-            f"{call.path}: {call.step.tool} states: {text}",
+            f"{call.path}: {called} states: {text}",
             at,
             step=call.path,
             by=Voice.TOOL,

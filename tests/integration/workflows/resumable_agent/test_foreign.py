@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,6 +14,8 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 from perdure import AgentTask, Answer, TaskResult
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.foreign_calls import workflow_id
+from perdure.changes import Actor, ActorKind
+from perdure.entries import Purpose
 from perdure.errors import ExpectationFailed
 from perdure.identity import content_digest
 from perdure.tasks import Phase
@@ -22,6 +25,7 @@ from tests.support.strangers import strangers
 from tests.support.tools import lines_in
 from tests.support.waiting import question_of, until, until_true
 
+SYSTEM = Actor(kind=ActorKind.SYSTEM)
 QUEUE = f"strangers-{uuid4().hex[:8]}"
 
 
@@ -131,6 +135,30 @@ async def test_one_that_fails_with_details_of_its_own_fails_the_step(agents: Ben
     async with asyncio.timeout(30):
         assert "the shop is closed: order 7" in (await failed(handle)).problem
     await agents.replay(handle)
+
+
+@pytest.mark.parametrize("consents", [True, False], ids=["consent", "none"])
+async def test_what_they_give_back_is_offered_to_memory_with_consent(
+    agents: Bench, tmp_path: Path, *, consents: bool
+) -> None:
+    (seen := tmp_path / "seen.txt").write_text("The staging database runs Postgres 16.", encoding="utf-8")
+    text = f"""
+steps:
+  - {{id: told, activity: Tell, queue: {QUEUE}, args: ["{seen}", "The office is in Ghent."]}}
+  - {{id: sent, workflow: Ship, queue: {QUEUE}, args: ["{agents.ledger()}", "a parcel"]}}
+"""
+    task = agents.task(agents.skill(text))
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    if consents:
+        await agents.services.consents.say(
+            tenant, grant=[Purpose.EXTRACTED], withdraw=[], operation="consent", by=SYSTEM, at=datetime.now(UTC)
+        )
+    await (await agents.start(task)).result()
+    found = await agents.services.episodes.told(tenant, task.session, recent=100)
+    offered = {one.said for one in found if one.is_promotable}
+    stated = {"The staging database runs Postgres 16.", "The depot in Lyon opens on Mondays."}
+    assert offered == (stated if consents else set())
+    assert not [one for one in found if "Ghent" in one.text]
 
 
 async def test_policies_are_asked_about_it(servers: Servers, tmp_path: Path) -> None:

@@ -52,12 +52,12 @@ def test_insights_are_what_was_learned_and_not_its_payload() -> None:
 
 
 def test_what_a_result_states_is_the_same_episodes_in_each_attempt_and_waits_for_memory() -> None:
-    [one, other] = happened.stated(CALL, "run", ["Rooms are blue.", "Doors are red."], NOW)
+    [one, other] = happened.stated(CALL, "look", "run", ["Rooms are blue.", "Doors are red."], NOW)
     assert (one.id, other.id) == ("run/a.look/stated#0", "run/a.look/stated#1")
     assert (one.said, one.text, one.by) == ("Rooms are blue.", "a.look: look states: Rooms are blue.", Voice.TOOL)
     assert one.is_promotable
     later = NOW + timedelta(minutes=1)
-    assert [again.id for again in happened.stated(CALL, "run", ["Rooms are blue."], later)] == [one.id]
+    assert [again.id for again in happened.stated(CALL, "look", "run", ["Rooms are blue."], later)] == [one.id]
 
 
 def test_an_insight_matters_as_much_as_it_is_believed_unless_its_importance_is_given() -> None:
