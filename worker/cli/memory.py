@@ -19,6 +19,7 @@ from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RedateR
 from perdure.settings import Settings
 from perdure.strategies import ProfileName, Strategy
 from worker.cli.reach import gateway, person
+from worker.cli.records import memory_of, record_of, require_one_kind
 from worker.cli.tasks import AsJson
 from worker.policies import rules_of
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -133,31 +134,63 @@ async def remember(
     file: Annotated[
         Path | None, typer.Option(help="A JSON list of items instead: records or memories; - reads stdin.")
     ] = None,
-    memory_type: Annotated[MemoryType, typer.Option("--type")] = MemoryType.FACT,
-    confidence: Annotated[float, typer.Option(min=0, max=1)] = 0.9,
+    memory_type: Annotated[
+        MemoryType | None, typer.Option("--type", help="Of a statement; a fact unless given.", show_default=False)
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="How sure it is: .9 of a statement, 1 of a record.", show_default=False),
+    ] = None,
     supersedes: Annotated[str, typer.Option(help="The id of the memory that this one replaces.")] = "",
     key: Annotated[
-        str, typer.Option(help="Your own key: an item that is sent again under it is not counted twice.")
+        str,
+        typer.Option(
+            help="Your own key: an item that is sent again under it is not counted twice. "
+            "With --lane: what the record is looked up by."
+        ),
+    ] = "",
+    lane: Annotated[
+        Lane | None,
+        typer.Option(help="Remember a record in this log instead, with --key and --field.", show_default=False),
+    ] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(help="With --lane: NAME=VALUE, the value as JSON or text; may be repeated.", show_default=False),
+    ] = None,
+    intent: Annotated[str, typer.Option(help="With --lane: what it was done for; a recommendation needs it.")] = "",
+    occurrence: Annotated[
+        str, typer.Option(help="With --lane: where it was observed; the same again is not counted twice.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Remember a statement, or a file of items, and wait until it is searchable.
+    """Remember a statement, a record in a lane, or a file of items, and wait until it is searchable.
 
     Example: perdure remember 'Kim leads the team.' --user ada
+
+    Example: perdure remember --lane pattern --key nodeenv --field licence=MIT --user ada
     """
-    if bool(content.strip()) == bool(file):
-        problem = "is given together with --file" if file else "is missing"
-        raise InvalidItem("content", problem, fix="give either a statement, or --file with a JSON list of items")
+    require_one_kind(
+        {"content": content.strip(), "--file": file, "--lane": lane},
+        of_memory={"--type": memory_type, "--supersedes": supersedes},
+        of_record={"--field": field, "--intent": intent, "--occurrence": occurrence},
+    )
     _check_user(user)
-    batch_key = key or f"cli-{secrets.token_hex(8)}"
-    item: dict[str, JsonValue] = {
-        "kind": "memory",
-        "content": content,
-        "memory_type": memory_type.value,
-        "confidence": confidence,
-        "supersedes": supersedes,
-    }
-    items = _read_items(file) if file else [item]
+    batch_key = (key if lane is None else "") or f"cli-{secrets.token_hex(8)}"
+    if lane is not None:
+        record = record_of(
+            lane,
+            key=key,
+            summary=content.strip(),
+            intent=intent,
+            fields=field or (),
+            occurrence=occurrence,
+            confidence=confidence,
+        )
+        items: list[JsonValue] = [record]
+    elif file:
+        items = _read_items(file)
+    else:
+        items = [memory_of(content, memory_type, confidence, supersedes)]
     stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
     asked = {"user_id": user, "of": of, "key": batch_key, "items": stamped}
     request = validated(RememberRequest, asked, "", InvalidItem)

@@ -1,19 +1,16 @@
 """Commands about one task: run, fork, status, answer, deliver, cancel."""
 
 import asyncio
-import json
 import sys
 from pathlib import Path
-from typing import Annotated, NamedTuple, NoReturn
+from typing import Annotated, NamedTuple
 
 import typer
-from pydantic import JsonValue
 
 from perdure.beginnings import ANY, BeginRequest
 from perdure.documents import unreadable, validated
 from perdure.errors import (
     InvalidEvent,
-    InvalidInput,
     InvalidTask,
     PerdureError,
     StoreUnavailable,
@@ -26,6 +23,7 @@ from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
 from perdure.yaml_text import placing, read_document
 from worker.cli.reach import gateway, person, require_same_settings, started
+from worker.cli.values import json_or_text
 from worker.gateway import Gateway
 from worker.lookup import StartedTask
 from worker.telemetry import Telemetry, render_tree, spans_of
@@ -299,31 +297,13 @@ async def deliver(
     as_json: AsJson = False,
 ) -> None:
     """Deliver an event that a step of a task waits for; one that comes early is kept until the step is reached."""
-    given = validated(Event, {"name": event, "value": _value_of(value), "id": identifier}, "", InvalidEvent)
+    sent = None if value is None else json_or_text(value, "VALUE")
+    given = validated(Event, {"name": event, "value": sent, "id": identifier}, "", InvalidEvent)
     await gateway(Settings()).deliver(workflow_id_of(task), given, by=person(by))
     if as_json:
         show_json({"delivered": given.name})
     else:
         say(f"delivered {given.name}")
-
-
-def _value_of(text: str | None) -> JsonValue:
-    """Return the text parsed as JSON, or the text itself if it is not JSON: an id with a leading zero, say.
-
-    Raises:
-        InvalidInput: It begins as JSON does and is none: somebody meant it to be.
-    """
-
-    def refuse(constant: str) -> NoReturn:
-        raise ValueError(constant)
-
-    try:
-        return None if text is None else json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError) as problem:
-        if text is not None and text.lstrip().startswith(("{", "[", '"')):
-            fix = "correct it; a text that begins so is written in JSON's quotes"
-            raise InvalidInput("VALUE", f"is not JSON: {problem}", fix=fix) from None
-        return text
 
 
 async def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:

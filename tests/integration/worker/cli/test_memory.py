@@ -57,6 +57,17 @@ async def test_the_same_items_under_the_same_key_are_the_same_job(installed: Ins
     assert "known already" in other.items[0].reason
 
 
+async def test_a_record_in_a_lane_is_told_and_found_by_its_key(installed: Installation, user: str) -> None:
+    of = ("--lane", "pattern", "--key", "nodeenv", "--user", user)
+    told = ("remember", "nodeenv is BSD.", *of, "--field", "licence=BSD", "--field", "cores=2", "--occurrence", "one")
+    assert (await installed.perdure(*told)).out.startswith("searchable  insert     exec_")
+    assert "known already" in (await installed.perdure(*told)).out
+    found = RecallResult.model_validate_json((await installed.perdure("recall", *of, "--json")).out)
+    assert [(one.text, one.payload, one.seen) for one in found.items] == [
+        ("nodeenv is BSD.", {"licence": "BSD", "cores": 2}, 1)
+    ]
+
+
 async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installation, user: str) -> None:
     past = {"occurred_at": "2019-12-01T00:00:00Z", "valid_until": "2020-01-01T00:00:00Z"}
     items: list[JsonValue] = [

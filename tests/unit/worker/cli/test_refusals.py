@@ -24,7 +24,7 @@ COMMANDS = {
     "structured)",
     "recall LONG --user u": "text: has 1,000,000 characters (ask in at most 8,000)",
     "recall x --user=": "--user: is empty (say whose memory)",
-    "remember --user u": "content: is missing (give either a statement, or --file with a JSON list of items)",
+    "remember --user u": "content: is missing (give either a statement, or --file with a JSON list of items, or --lane",
     "remember x --user=": "--user: is empty (say whose memory)",
     "remember x --user u --file object.json": "content: is given together with --file (give either a statement, or",
     "remember --user u --file object.json": "object.json: is not a JSON list of items",
