@@ -49,7 +49,8 @@ def proposed(
         step = f"step{number}"
         given = wanted.arguments
         if given.ref:
-            problem = f"{wanted.tool!r} was called with {given.size:,} characters: too many to be kept with its turns"
+            called = f"{step}, its call {number}, gave {wanted.tool!r} {given.size:,} characters"
+            problem = f"{called}, which are kept apart from its turns and are too many for the text of a skill"
             raise InvalidTask("task", problem, fix="choose a task whose calls take less, or write the skill yourself")
         arguments: Any = given.inline if isinstance(given.inline, dict) else {}
         said = {key: _argument(key, value, goal, outputs, inputs) for key, value in arguments.items()}

@@ -74,7 +74,7 @@ def test_what_was_said_before_the_first_turn_is_no_turn_that_is_missing() -> Non
 def test_a_call_whose_arguments_are_not_with_its_turn_is_no_step_without_them() -> None:
     large = WantedCall(tool="append", arguments=Value(ref="a" * 64, size=5_000), digest="d")
     made = ModelTurn(calls=(large,)).ended(0, Returned(output=Value(inline=1)))
-    with pytest.raises(InvalidTask, match=r"'append' was called with 5,000 characters"):
+    with pytest.raises(InvalidTask, match=r"step1, its call 1, gave 'append' 5,000 characters, which are kept apart"):
         drafted(made)
 
 
