@@ -61,7 +61,7 @@ class Execution:
         """Return whether a step's tool is called: found out inside the worker, if it is alone and its turn not over."""
         how = options.of_step(self._running.state.prepared.heartbeat)
         summary = f"{action.told}: whether {action.activity} is called"
-        if action.is_alone and self._quick.begin(action.branch):
+        if action.is_alone and self._quick.begin():
             try:
                 return await self._locally(Activity.DECIDE_STEP, action, summary)
             except FailureError as error:
@@ -72,7 +72,7 @@ class Execution:
 
     async def _acted(self, action: Action, size: int) -> Ended | Asks | Acts | Waits | Calls:
         """Return what came of an action: a quick one runs inside the worker, unless its turn is over or it fails."""
-        if action.is_alone and action.is_quick and self._quick.begin(action.branch):
+        if action.is_alone and action.is_quick and self._quick.begin():
             try:
                 # One for all tools: a worker that has not registered a local activity could not replay what it did.
                 return await self._locally(Activity.QUICK_STEP, action, f"{action.activity} at {action.told}")
@@ -99,7 +99,7 @@ class Execution:
         )
         # Its input is not in the history.
         size = len(outcome.model_dump_json())
-        self._quick.ended(action.branch, size, outcome.seconds if isinstance(outcome, Ended | Acts) else 0.0)
+        self._quick.ended(size, outcome.seconds if isinstance(outcome, Ended | Acts) else 0.0)
         self._history.grow(size=size)
         return outcome
 
