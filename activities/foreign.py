@@ -16,7 +16,8 @@ from perdure.errors import InvalidSkill, WorkflowFailed
 from perdure.names import Activity, Workflow
 from perdure.skills.foreign import ActivityStep, TaskStep
 from perdure.temporal.errors import of_call
-from perdure.temporal.failures import still_running
+from perdure.temporal.failures import still_running, tokens_of_task
+from perdure.temporal.heartbeats import beats
 from perdure.temporal.raw import NotJson, json_of
 from perdure.toolbox import Toolbox
 
@@ -86,6 +87,8 @@ class ForeignActivities:
             raise WorkflowFailed(f"the workflow {call.workflow_id} {problem}") from None
         except WorkflowFailureError as problem:
             cause = problem.cause
+            # Where its caller has continued as new, only this activity learns what a task that failed has used.
+            beats().tokens += tokens_of_task(cause)
             raise WorkflowFailed(f"the workflow {call.workflow_id} failed: {type(cause).__name__}: {cause}") from None
         except RPCError as error:
             raise of_call(error) from error

@@ -312,3 +312,9 @@ class TaskResult(Passed):
     """What was done to it while it ran, by whom and when; the last 20."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])
     """What it was pinned to, by kind and name (``skill invoicing``): the digest of each definition's content."""
+
+
+def tokens_in(result: object) -> int:
+    """Return how many tokens models used for a task, of its result as JSON; 0 for what is no such result."""
+    used = cast("dict[str, object]", result).get("tokens") if isinstance(result, dict) else None
+    return used if isinstance(used, int) else 0

@@ -1,7 +1,7 @@
 """What a failed activity means to a workflow."""
 
 from datetime import timedelta
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import (
@@ -31,7 +31,7 @@ from perdure.model import Model
 from perdure.names import Activity
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
-from perdure.temporal.failures import attempt_of
+from perdure.temporal.failures import attempt_of, tokens_of_task
 from perdure.tolerance import read_back
 from workflows.options import Options
 
@@ -136,13 +136,8 @@ def is_not_done(error: FailureError) -> bool:
 
 def tokens_of(error: FailureError) -> int:
     """Return how many tokens models used for what failed, as far as is known."""
-    cause, attempt = cause_of(error), last_attempt(error)
-    if isinstance(cause, ApplicationError) and cause.type == TaskFailed.__name__:
-        # The result of a task that failed; whose workflow it was is not known here.
-        result = next(iter(cause.details), None)
-        used = cast("dict[str, object]", result).get("tokens") if isinstance(result, dict) else None
-        return used if isinstance(used, int) else 0
-    return attempt.tokens if attempt is not None else 0
+    attempt = last_attempt(error)
+    return tokens_of_task(cause_of(error)) or (attempt.tokens if attempt is not None else 0)
 
 
 def asks_of(error: FailureError) -> Asks | None:

@@ -15,10 +15,11 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from perdure.errors import PerdureError, StillRunning, StoreRefused
+from perdure.errors import PerdureError, StillRunning, StoreRefused, TaskFailed
 from perdure.frames import Frame
 from perdure.models.errors import ModelKeyRefused
 from perdure.questions import FailedAttempt
+from perdure.tasks import tokens_in
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats
 from perdure.tolerance import read_back
@@ -71,6 +72,14 @@ def attempt_of(failure: ApplicationError) -> FailedAttempt | None:
     with suppress(ValueError):
         return read_back(FailedAttempt, said) if said else None
     return None
+
+
+def tokens_of_task(failure: BaseException | None) -> int:
+    """Return how many tokens models used for a task, of the failure of its workflow; 0 for any other failure."""
+    if not isinstance(failure, ApplicationError) or failure.type != TaskFailed.__name__:
+        return 0
+    # Whose workflow it was is not known: its details may be anybody's.
+    return tokens_in(next(iter(failure.details), None))
 
 
 class ActivityInterceptor(Interceptor):

@@ -9,8 +9,9 @@ from perdure.agent.steps.evaluator import StepEvaluator, remembering
 from perdure.agent.steps.foreign_calls import EndCall, ForeignCall
 from perdure.errors import ExpectationFailed
 from perdure.expressions.evaluation import holds
+from perdure.names import Workflow
 from perdure.skills.foreign import TaskStep
-from perdure.tasks import TaskResult
+from perdure.tasks import TaskResult, tokens_in
 from perdure.tolerance import taken_back
 
 
@@ -37,6 +38,8 @@ async def concluded(
     if isinstance(step, TaskStep) and output is not None:
         result = taken_back(TaskResult, output)
         output, tokens = result.output, result.tokens
+    elif step.type_name == Workflow.RESUMABLE_AGENT:
+        tokens = tokens_in(output)
     known = {**names, "output": output}
     if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
         raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")

@@ -1,16 +1,20 @@
 """Steps that a language model answers, beside others: asked again for what can be used, counted, and remembered."""
 
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import cast
 
 import pytest
+from pydantic import JsonValue
 from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from perdure import Progress
+from perdure.agent.steps.foreign_calls import workflow_id
+from perdure.identity import content_digest
 from perdure.registry.prompts import read_prompt
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
@@ -137,6 +141,27 @@ async def test_a_step_that_no_model_could_answer_is_refused_before_the_first_ste
         with pytest.raises(WorkflowFailureError) as caught:
             await one.run("steps: [{id: a, prompt: Say something.}]")
         assert "PERDURE_MODEL" in str(caught.value.cause)
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["attached", "awaited"])
+@pytest.mark.parametrize("passes", [True, False])
+async def test_what_a_task_that_a_step_runs_has_used_is_its_callers(
+    prompted: Prompted, *, passes: bool, before: bool
+) -> None:
+    async with prompted(lambda _: Says("yes" if passes else "no")) as (one, server):
+        inner = one.task(one.skill("steps: [{id: a, prompt: Say yes., expect: \"${output == 'yes'}\"}]"))
+        given: dict[str, JsonValue] = {"task_id": inner.task_id, "skill": inner.skill, "session_id": "inner"}
+        called = f"workflow: ResumableAgent, queue: {one.queue}, args: [{json.dumps(given)}]"
+        task = one.task(one.skill(f"steps: [{{id: run, {called}, on_failure: continue}}]"))
+        if before:
+            # As a run of the caller finds it that continues an earlier one.
+            args: list[JsonValue] = [given | {"user_id": task.user_id}]
+            arguments = content_digest(["workflow", "ResumableAgent", {"queue": one.queue, "args": args}])
+            child = workflow_id(one.services.tenant_key.tenant_of(task.user_id), task.task_id, "run", arguments)
+            await one.client.start_workflow("ResumableAgent", args[0], id=child, task_queue=one.queue)
+        result = await (await one.start(task)).result()
+    assert (result.done, result.failed) == ((1, 0) if passes else (0, 1))
+    assert result.tokens == server.tokens > 0
 
 
 async def test_no_model_is_asked_any_more_once_a_task_has_used_its_tokens(prompted: Prompted) -> None:
