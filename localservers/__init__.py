@@ -16,9 +16,10 @@ from collections.abc import Callable
 from localservers.files import locked, wait_until, writable
 from localservers.find import Found, find
 from localservers.fleet import Fleet
+from localservers.foreground import announced
 from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted
 from localservers.recipes import Server
-from localservers.state import FleetState, HomeLock, Launch, Report, WorkerOrder, ordered, read_state
+from localservers.state import FleetState, HomeLock, Launch, Report, Running, WorkerOrder, ordered, read_state
 from perdure.settings import Addresses, Settings
 
 __all__ = [
@@ -74,8 +75,12 @@ def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] 
         free = shutil.disk_usage(home).free
         if free < ROOM_NEEDED:
             raise HomeUnusable(f"{home} has {free / 1e6:.0f} MB free; at least {ROOM_NEEDED / 1e6:.0f} MB are needed")
-        launch = Launch(found=find_all(settings, progress), worker=worker)
-        return _launch(settings, launch, progress)
+        # One that waits in a terminal for these servers is the worker they need, if they come back under its address.
+        launch = Launch(found=find_all(settings, progress), worker=worker and not announced(home))
+        addresses = _launch(settings, launch, progress)
+        if worker and not launch.worker and (started := state(settings)):
+            _add_worker(settings, started, progress)
+        return addresses
 
 
 def restart(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> bool:
@@ -85,12 +90,15 @@ def restart(settings: Settings, progress: Callable[[str], None] = lambda _: None
         Whether a worker was running: False if none was, so that one was started.
 
     Raises:
-        ServerNotStarted: Nothing runs here, or the worker has not been replaced in time.
+        ServerNotStarted: Nothing runs here, the worker is one in a terminal, or it has not been replaced in time.
     """
     current = state(settings)
     if current is None:
         raise ServerNotStarted(f"nothing runs in {settings.home}; start it with 'perdure up'")
     before = current.worker
+    if before is None and current.foreground:
+        pid = current.foreground[0].pid
+        raise ServerNotStarted(f"the worker runs in a terminal, as process {pid}: stop it there, and start it anew")
     progress("stopping the worker, and starting it anew" if before else "starting a worker")
     order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
     with ordered(settings.home, order):
@@ -118,7 +126,14 @@ def state(settings: Settings) -> FleetState | None:
     """Return what runs in the data folder; None if there is no supervisor, or it is not ready yet."""
     holder = HomeLock(settings.home).holder()
     current = read_state(settings.home) if holder else None
-    return current if current and current.pid == holder else None
+    if current is None or current.pid != holder:
+        return None
+    # One that serves a Temporal of before is of no use to the tasks of this one.
+    temporal = _preferred(settings, current.addresses).temporal
+    foreground = (one for one in announced(settings.home) if one.temporal == temporal)
+    return current.changed(
+        foreground=tuple(Running(pid=one.pid, settings=one.settings, is_foreground=True) for one in foreground)
+    )
 
 
 def stop(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> bool:
@@ -167,16 +182,23 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
             "stop them with 'perdure down', or remove the address from the settings"
         )
     progress(f"using the servers that are running in {settings.home}")
-    if worker and current.worker is None:
+    if worker:
+        _add_worker(settings, current, progress)
+    return addresses
+
+
+def _add_worker(settings: Settings, current: FleetState, progress: Callable[[str], None]) -> None:
+    """Start a worker for servers that run, if they have none; report one that has other settings."""
+    if not current.workers:
         progress("starting a worker for them")
         order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
         with ordered(settings.home, order):
             os.kill(current.pid, signal.SIGUSR1)
             if not wait_until(lambda: bool((now := state(settings)) and now.worker), _WORKER_WITHIN):
                 raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
-    elif worker and current.worker and current.worker.settings != settings.fingerprint:
-        progress("the running worker has other settings; to apply these, run 'perdure restart'")
-    return addresses
+    for one in current.workers:
+        if one.settings != settings.fingerprint:
+            progress(f"the running worker has other settings; to apply these, {one.how_to_restart}")
 
 
 def _preferred(settings: Settings, addresses: Addresses) -> Addresses:

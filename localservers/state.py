@@ -45,6 +45,15 @@ class Running(Passed):
     """The fingerprint of a worker's settings."""
     problem: str = ""
     """The last log line of a worker that exited with an error; otherwise empty."""
+    is_foreground: bool = False
+    """Whether it is a worker that somebody runs in a terminal; no supervisor may stop it."""
+
+    @property
+    def how_to_restart(self) -> str:
+        """What a person does to restart a worker with the settings of now."""
+        if self.is_foreground:
+            return f"stop process {self.pid} in its terminal, and start it anew"
+        return "run 'perdure restart'"
 
 
 class WorkerOrder(Passed):
@@ -65,6 +74,14 @@ class FleetState(Passed):
     servers: dict[str, Running] = Field(default_factory=dict)
     """The servers that were started here, by name; configured ones are not among them."""
     worker: Running | None = None
+    """The supervisor's own worker."""
+    foreground: tuple[Running, ...] = ()
+    """The workers that serve in terminals; the supervisor does not know them, and writes none."""
+
+    @property
+    def workers(self) -> tuple[Running, ...]:
+        """All workers of this machine that serve these servers."""
+        return (*([self.worker] if self.worker else []), *self.foreground)
 
 
 class HomeLock:

@@ -14,8 +14,10 @@ LOOK_AGAIN = 0.25
 
 
 def problem(settings: Settings) -> str:
-    """Return why the local worker fails again and again; empty where it does not, or where there is none."""
+    """Return why the local worker fails, or where that can be read; empty where it does not, or where there is none."""
     current = localservers.state(settings)
+    if current and current.foreground and current.worker is None:
+        return f"the worker in a terminal, process {current.foreground[0].pid}, does not serve: see what it says there"
     if not (current and current.worker and current.worker.problem):
         return ""
     return (
@@ -36,9 +38,12 @@ async def served(settings: Settings, workers: Callable[[int], Awaitable[int]]) -
     """
     for _ in range(int(WITHIN / LOOK_AGAIN)):
         current = localservers.state(settings)
-        if current is None or current.worker is None or await workers(current.worker.pid):
+        if current is None or not current.workers:
             return True
-        if said := problem(settings):
+        for one in current.workers:
+            if await workers(one.pid):
+                return True
+        if current.worker and (said := problem(settings)):
             raise localservers.ServerNotStarted(said)
         await asyncio.sleep(LOOK_AGAIN)
     return False

@@ -12,6 +12,8 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from localservers import state
+from localservers.foreground import announce, hand_over
 from perdure.agent.steps.threads import count_threads
 from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch, Unavailable
 from perdure.losses import Store
@@ -172,18 +174,42 @@ async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]
 
 
 async def _main(*, reload: bool) -> None:
+    configure_logging()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     # Closing the loop would wait for tools that still run in threads, with nobody left to renew their claims.
-    leave(await (_reloading(stop) if reload else _served(stop)))
+    leave(await (_reloading(stop) if reload else _served(stop, _Announced())))
 
 
-async def _served(stop: asyncio.Event) -> int:
+class _Announced:
+    """That this process is a worker in a terminal, told to those that look for one before they start another."""
+
+    def __init__(self) -> None:
+        self._held: int | None = None
+
+    def announce(self, settings: Settings, addresses: Addresses) -> None:
+        """Announce it, and warn of a worker that is there already: tasks go to either."""
+        # Where every address is configured, nobody starts workers but people, and supervisors, which know their own.
+        if settings.configured_addresses():
+            return
+        if (current := state(settings)) and current.worker:
+            _log.warning("another worker runs in the background, and takes tasks too", pid=current.worker.pid)
+        self._held = announce(settings.home, settings=settings.fingerprint, temporal=addresses.temporal)
+
+    def hand_over(self) -> None:
+        """Keep it announced while this process begins anew."""
+        if self._held is not None:
+            hand_over(self._held)
+
+
+async def _served(stop: asyncio.Event, announced: _Announced) -> int:
     """Run a worker; returns the status that this process is to exit with."""
     try:
         settings = Settings()
-        await run(settings, reachable(settings), stop)
+        addresses = reachable(settings)
+        announced.announce(settings, addresses)
+        await run(settings, addresses, stop)
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
         return 3 if isinstance(error, Unavailable) else 2
@@ -195,17 +221,17 @@ async def _reloading(stop: asyncio.Event) -> int:
 
     What cannot be loaded is told, and waited for to change.
     """
-    configure_logging()
-    tools, ended = Settings().tools, asyncio.Event()
+    tools, ended, announced = Settings().tools, asyncio.Event(), _Announced()
     watching = asyncio.create_task(changed(tools, sources(tools)))
     watching.add_done_callback(lambda _: ended.set())
     stopping = asyncio.create_task(stop.wait())
     stopping.add_done_callback(lambda _: ended.set())
-    status = await _served(ended)
+    status = await _served(ended, announced)
     await asyncio.wait({watching, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if stop.is_set():
         return status
     _log.info("worker begins anew", changed=str(watching.result()))
+    announced.hand_over()
     begin_anew()
 
 

@@ -24,15 +24,17 @@ def started(settings: Settings) -> Addresses:
 
 
 def require_same_settings(settings: Settings) -> None:
-    """Check that the worker of this machine, if there is one, was started with these settings.
+    """Check that each worker of this machine was started with these settings.
 
     Raises:
-        InvalidInput: It was started with others: it may have other tools and skills.
+        InvalidInput: One was started with others: it may have other tools and skills.
     """
     current = state(settings)
-    if current and current.worker and current.worker.settings != settings.fingerprint:
-        problem = f"are not those that the worker of {settings.home} was started with; nothing was started"
-        raise InvalidInput("settings", problem, fix="give it these: perdure restart; or run this with its settings")
+    for one in current.workers if current else ():
+        if one.settings != settings.fingerprint:
+            problem = f"are not those that the worker of {settings.home} was started with; nothing was started"
+            fix = f"to give it these, {one.how_to_restart}; or run this with its settings"
+            raise InvalidInput("settings", problem, fix=fix)
 
 
 def gateway(settings: Settings, addresses: Addresses | None = None, *plugins: Plugin) -> Gateway:

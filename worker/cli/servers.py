@@ -38,7 +38,10 @@ def up(
     out.print(f"  Weaviate     {addresses.weaviate_url}, gRPC port {addresses.weaviate_grpc_port}")
     out.print(f"  Redis        {_without_password(addresses.redis_url)}")
     if current:
-        out.print(f"  worker       {'running' if worker or current.worker else 'not started'}")
+        if current.foreground and not current.worker:
+            out.print(f"  worker       running in a terminal, process {current.foreground[0].pid}")
+        else:
+            out.print(f"  worker       {'running' if current.worker else 'not started'}")
         out.print(f"stop them with: {program()} down")
 
 
@@ -75,7 +78,7 @@ def _await_worker(settings: Settings) -> None:
     say("waiting for the worker to serve")
     installation = gateway(settings)
     if not asyncio.run(local_worker.served(settings, lambda pid: installation.workers(pid=pid))):
-        say(f"it does not serve yet; see {settings.home}/logs/worker.log")
+        say(local_worker.problem(settings) or f"it does not serve yet; see {settings.home}/logs/worker.log")
 
 
 def _without_password(url: str) -> str:
