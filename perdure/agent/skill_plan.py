@@ -113,7 +113,7 @@ class SkillPlan:
                 told = shown_lessons(state.branches[branch].lessons)
                 problem = "\n".join(filter(None, [f"step {failed.path}: {problem}", told]))
         if not (around := self._route.catching(cursors, branch)):
-            return state.changed(failure=problem)
+            return _given_up(state, failed, problem)
         state = state.positioned(self._route.given_up(cursors, around, problem))
         return self._after(state, branch, Result(status=StepStatus.FAILED))
 
@@ -131,9 +131,9 @@ class SkillPlan:
             case AfterFailure.SKIP:
                 return self._after(state, branch, _with_problem(StepStatus.SKIPPED, problem), problem, attempt)
             case _:
-                path = self._here(self._cursors(state), branch).path
-                state = state.reported(branch, path, StepStatus.FAILED, problem, attempt)
-                return state.changed(failure=f"step {path}: {problem}")
+                at = self._here(self._cursors(state), branch)
+                state = state.reported(branch, at.path, StepStatus.FAILED, problem, attempt)
+                return _given_up(state, at, f"step {at.path}: {problem}")
 
     def _cursors(self, state: TaskState) -> dict[str, Cursor]:
         # After a rollover they have been through JSON; otherwise this returns them as they are.
@@ -172,6 +172,12 @@ class SkillPlan:
         text, takes = f"{at.path} failed: {branch.problem}", choice_of(AfterFailure)
         text = "\n".join(filter(None, [text, shown_lessons(branch.lessons)]))
         return Question(id=at.path, kind=QuestionKind.FAILURE, text=text, about=about, answer=takes)
+
+
+def _given_up(state: TaskState, at: Here, problem: str) -> TaskState:
+    """Return the state of a task that a step's failure ends: the step has ended too."""
+    state = state.counted(StepStatus.FAILED) if counts(at.step) else state
+    return state.changed(failure=problem)
 
 
 def _dropping(branch: str, path: str) -> Action:

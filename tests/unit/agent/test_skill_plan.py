@@ -29,6 +29,7 @@ from perdure.agent.steps.prompting import ASKED
 from perdure.bindings import TaskBinding
 from perdure.durations import Wait
 from perdure.events import TakenEvent
+from perdure.frames import Frame
 from perdure.identity import idempotency_key
 from perdure.names import Activity
 from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
@@ -99,10 +100,11 @@ class Walk:
                 for index in range(self.lengths[step.id]):
                     if not self.walk(step.steps, f"{path}[{index}]."):
                         return False
-            elif (status := self.step(path, getattr(step, "on_failure", "fail"))) is None:
-                return False
             else:
-                self.ended[status] = self.ended.get(status, 0) + 1
+                status = self.step(path, getattr(step, "on_failure", "fail"))
+                self.ended[status or StepStatus.FAILED] = self.ended.get(status or StepStatus.FAILED, 0) + 1
+                if status is None:
+                    return False
         return True
 
     def step(self, path: str, on_failure: str) -> StepStatus | None:
@@ -541,3 +543,24 @@ def test_where_no_event_came_its_default_is_the_output_or_the_step_fails() -> No
     )
     ended = waited(plan, expecting.branch(MAIN, otherwise=Value(inline=None)), MAIN)
     assert (ended.ended, ended.waits) == ({StepStatus.DONE: 1}, ())
+
+
+@pytest.mark.parametrize("on_failure", ["fail", "ask"])
+def test_the_step_whose_failure_ends_the_task_is_one_that_failed(on_failure: str) -> None:
+    step = {"id": "b", "tool": "echo", "on_failure": on_failure}
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "tool": "echo"}, step]}))
+    state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE)))
+    frame = Frame(file="shop.py", line=3, function="order")
+    state = plan.failed(state, MAIN, ActionFailure("it broke", FAILED.changed(frames=(frame,))))
+    if on_failure == "ask":
+        state = plan.answered(state, MAIN, TakenAnswer(question_id="b", value=AfterFailure.STOP, at=NOW))
+    assert plan.next(state, NOW) == Finish(problem="step b: it broke")
+    assert state.ended == {StepStatus.DONE: 1, StepStatus.FAILED: 1}
+    [report] = state.incomplete
+    assert (report.step, report.status, report.problem, report.frames) == ("b", StepStatus.FAILED, "it broke", (frame,))
+
+
+def test_names_whose_failure_ends_the_task_are_no_step_that_failed() -> None:
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"let": {"a": "${1 / 0}"}}, {"id": "b", "tool": "echo"}]}))
+    state = plan.failed(state, MAIN, ActionFailure("PRD103 no"))
+    assert (state.ended, [report.step for report in state.incomplete]) == ({}, ["let a"])
