@@ -290,7 +290,7 @@ def _parts(found: RecallResult, asked: Sequence[str]) -> dict[str, JsonValue]:
 def _summary(step: str, found: RecallResult) -> RecallSummary:
     how = [item.found_by for item in found.items]
     counted = ", ".join(f"{how.count(one)} {one}" for one in dict.fromkeys(how)) or "nothing"
-    searched = f"; searched by meaning: {found.trigger}" if found.trigger else ""
+    searched = f"; {found.trigger.told}" if found.trigger.told else ""
     return RecallSummary(
         step=step,
         recalled=len(found.items),

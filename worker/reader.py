@@ -21,6 +21,7 @@ from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
 from perdure.memory.updating.exports import ExportedConsent, ExportedEpisode, ExportedHold, ExportedMembership, written
+from perdure.memory.updating.identifying import identified
 from perdure.memory.updating.updater import unknown
 from perdure.memory.updating.versions import rejections, settled_jobs, versions
 from perdure.models.embedding import MINILM
@@ -182,8 +183,18 @@ class Reader:
         """
         return await self._history(await self.tenant(user_id, of), identifier, by=by)
 
+    async def identified(self, user_id: str, of: str | None, beginnings: Sequence[str]) -> list[str]:
+        """Return the ids of a user's entries that begin so; what none begins with, as it is.
+
+        Raises:
+            InvalidInput: Several begin so.
+        """
+        _, stored = await whole(self._reading, await self.tenant(user_id, of))
+        return [identified(one, stored) for one in beginnings]
+
     async def _history(self, tenant: str, identifier: str, *, by: Actor) -> list[Version]:
         lines, stored = await whole(self._reading, tenant)
+        identifier = identified(identifier, stored)
         if identifier not in stored:
             raise unknown("id", identifier)
         await self.audited(tenant, [identifier], "history", by)

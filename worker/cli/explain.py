@@ -5,7 +5,7 @@ from perdure.jobs import Fate
 from perdure.settings import Settings
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
-from worker.terminal.display import versions
+from worker.terminal.display import shown_id, versions
 from worker.terminal.output import counted, out, show_json
 
 
@@ -73,4 +73,4 @@ def _earlier(number: int, what: str) -> None:
 
 
 def _text(found: TaskExplanation, identifier: str) -> str:
-    return f"{identifier[:17]}  {found.texts.get(identifier, '(no longer remembered, or not readable here)')}"
+    return f"{shown_id(identifier)}  {found.texts.get(identifier, '(no longer remembered, or not readable here)')}"

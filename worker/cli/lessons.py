@@ -9,12 +9,13 @@ from perdure.documents import validated
 from perdure.entries import Memory, headline_of
 from perdure.errors import InvalidInput
 from perdure.lessons import LessonRequest
+from perdure.memory.updating.identifying import identified, is_whole
 from perdure.settings import Settings
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json
 
-Id = Annotated[str, typer.Argument(help="The lesson's id, as 'lessons list' shows it.")]
+Id = Annotated[str, typer.Argument(help="The lesson's id, as 'lessons list' shows it, or its beginning.")]
 
 
 async def list_(
@@ -55,7 +56,7 @@ async def promote(
         lesson = _one(await installation.lessons(user, by=person(by)), identifier)
         told = text or headline_of(lesson.text)
         _confirm(told, yes=yes)
-        asked = {"id": identifier, "user_id": user, "text": told}
+        asked = {"id": lesson.id, "user_id": user, "text": told}
         done = await installation.set_lesson(validated(LessonRequest, asked, ""), by=person(by))
         [item] = (await installation.receipt(done.job, by=person(by))).items
     if as_json:
@@ -72,7 +73,12 @@ async def withdraw(
 ) -> None:
     """Withdraw a lesson of the installation: it no longer counts for everybody. The user's own stays."""
     request = validated(LessonRequest, {"id": identifier}, "")
-    await gateway(Settings()).set_lesson(request, by=person(by))
+    async with gateway(Settings()) as installation:
+        if not is_whole(identifier):
+            known = await installation.lessons(None, by=person(by))
+            identifier = identified(identifier, [one.id for one in known])
+            request = request.changed(id=identifier)
+        await installation.set_lesson(request, by=person(by))
     if as_json:
         show_json({"withdrawn": identifier})
     else:
@@ -80,7 +86,8 @@ async def withdraw(
 
 
 def _one(lessons: list[Memory], identifier: str) -> Memory:
-    found = next((one for one in lessons if one.id == identifier), None)
+    meant = identified(identifier, [one.id for one in lessons])
+    found = next((one for one in lessons if one.id == meant), None)
     if found is None:
         fix = "perdure lessons list --user USER shows the ids"
         raise InvalidInput("id", f"this user has no lesson {identifier!r}", fix=fix)

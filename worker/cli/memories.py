@@ -26,7 +26,7 @@ from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json
 
-Id = Annotated[str, typer.Argument(help="The memory's id, as 'memories list' and 'recall --json' show it.")]
+Id = Annotated[str, typer.Argument(help="The memory's id, or its beginning as 'recall' shows it.")]
 Expected = Annotated[
     int | None, typer.Option(min=1, help="Refuse unless it is still at this version.", show_default=False)
 ]
@@ -129,13 +129,17 @@ async def refine(
     *,
     user: User,
     of: Of = None,
-    helpful: Annotated[bool, typer.Option("--helpful/--not-helpful", help="Whether it helped.", show_default=False)],
+    helpful: Annotated[
+        bool | None, typer.Option("--helpful/--not-helpful", help="Whether it helped.", show_default=False)
+    ] = None,
     key: Annotated[str, typer.Option(help="What it helped with: feedback about the same thing counts once.")] = "",
     because: Because = "",
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
     """Record whether a memory helped: its confidence grows by .1, or falls by .2."""
+    if helpful is None:
+        raise InvalidInput("--helpful", "is missing", fix="say whether it helped: --helpful or --not-helpful")
     update = validated(Feedback, {"helpful": helpful, "key": key}, "")
     await _changed(update, identifier, (user, of), because, expected, as_json=as_json)
 
@@ -230,7 +234,10 @@ async def _changed(
     asked = {"user_id": user, "of": of, "id": identifier, "update": update, "note": because, "expected": expected}
     request = validated(UpdateRequest, asked, "")
     async with gateway(Settings()) as installation:
-        done = await installation.update(request, by=person())
+        given = [identifier, *([update.other] if isinstance(update, Merger) else [])]
+        whole, *other = await installation.identified(user, given, of=of, by=person())
+        changes: dict[str, Any] = {"update": Merger(other=other[0])} if other else {}
+        done = await installation.update(request.changed(id=whole, **changes), by=person())
     if as_json:
         show_json(done)
     else:

@@ -4,6 +4,7 @@ import json
 import secrets
 import sys
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -22,6 +23,7 @@ from worker.cli.reach import gateway, person
 from worker.cli.records import memory_of, record_of, require_one_kind
 from worker.cli.tasks import AsJson
 from worker.policies import rules_of
+from worker.terminal import display
 from worker.terminal.output import Exit, counted, out, say, show_json
 
 User = Annotated[
@@ -37,6 +39,9 @@ _STRATEGIES = (
     "structured: all within the filters, newest first, and every constraint; "
     "hybrid: as balanced, by confidence, recency, frequency and task."
 )
+
+_ORDERED = "in groups: by lane and key, what is known, what was said, what always counts; scores compare within a group"
+_NEWEST = "the newest first, whatever their scores; then every constraint and what is pinned"
 
 _items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
 
@@ -77,6 +82,9 @@ async def recall(
 
     Example: perdure recall 'Who leads the team?' --user ada
     """
+    if since and until and since >= until:
+        problem = f"{since:%Y-%m-%d %H:%M:%S} is not before --until {until:%Y-%m-%d %H:%M:%S}: nothing lies between"
+        raise InvalidInput("--since", problem, fix="swap them, or leave one out")
     if key and lane is None:
         raise InvalidInput("--key", "needs a lane", fix=f"add --lane {' or '.join(Lane)}")
     if not (text.strip() or lane or strategy is Strategy.STRUCTURED):
@@ -109,7 +117,7 @@ async def recall(
         show_json(found)
         return
     for item in found.items:
-        out.print(f"{item.score:.3f}  {item.why}", markup=False)
+        out.print(f"{item.score:.3f}  {display.shown_id(item.id)}  {item.why}", markup=False)
         out.print(f"       {item.text}", markup=False)
         if item.payload is not None:
             out.print(f"       {json.dumps(item.payload, ensure_ascii=False)}", markup=False)
@@ -118,9 +126,11 @@ async def recall(
     for episode in found.episodes:
         out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
     withheld = ", ".join(one.value for one in found.withheld)
+    if any(item.score < after.score for item, after in pairwise(found.items)):
+        say(_NEWEST if strategy is Strategy.STRUCTURED else _ORDERED)
     say(
         f"{counted(len(found.items), 'item')} in {found.milliseconds:.0f} ms"
-        + (f"; fallback: {found.trigger}" if found.trigger else "")
+        + (f"; {found.trigger.told}" if found.trigger.told else "")
         + (f"; left out without consent: what is {withheld} (perdure memories consent)" if withheld else "")
         + (f"; degraded: {', '.join(found.degraded)} did not answer" if found.degraded else "")
     )
@@ -141,7 +151,7 @@ async def remember(
         float | None,
         typer.Option(min=0, max=1, help="How sure it is: .9 of a statement, 1 of a record.", show_default=False),
     ] = None,
-    supersedes: Annotated[str, typer.Option(help="The id of the memory that this one replaces.")] = "",
+    supersedes: Annotated[str, typer.Option(help="The memory that this one replaces: its id, or the beginning.")] = "",
     key: Annotated[
         str,
         typer.Option(
@@ -195,6 +205,10 @@ async def remember(
     asked = {"user_id": user, "of": of, "key": batch_key, "items": stamped}
     request = validated(RememberRequest, asked, "", InvalidItem)
     async with gateway(Settings()) as installation:
+        if supersedes:
+            [meant] = await installation.identified(user, [supersedes], of=of, by=person())
+            stated = memory_of(content, memory_type, confidence, meant)
+            request = request.changed(items=(_stamped(stated, batch_key, 0),))
         job = await installation.remember(request, by=person())
         say(f"submitted {job}")
         receipt = await installation.receipt(job, by=person())

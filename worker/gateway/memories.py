@@ -1,11 +1,13 @@
 """Requests about single memories: changing them by their ids, listing them and their history."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.entries import Entry
 from perdure.memberships import Enrolment, MemberRequest, Membership
+from perdure.memory.updating.identifying import is_whole
 from perdure.names import DEFAULT_POLICY, Workflow
 from perdure.requests import ConsentRequest, Consents
 from perdure.updates import Rejection, Updated, UpdateRequest, Version
@@ -56,11 +58,35 @@ class MemoriesCalls(MemoryCalls):
         return await (await self._keyed_reader()).memories(user_id, of, everything=everything, by=by)
 
     @call
+    async def identified(
+        self, user_id: str, beginnings: Sequence[str], *, of: str | None = None, by: Actor
+    ) -> list[str]:
+        """Return the ids of entries of which a person gave the beginnings; what none begins with, as it is.
+
+        Whole ids are not looked up.
+
+        Raises:
+            InvalidInput: Several begin so; with them.
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        del by  # It is told nothing of the entries but what it gave.
+        if all(map(is_whole, beginnings)):
+            return [*beginnings]
+        return await (await self._keyed_reader()).identified(user_id, of, beginnings)
+
+    @call
     async def history(self, user_id: str, identifier: str, *, of: str | None = None, by: Actor) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first: who, why and when.
 
+        Args:
+            user_id: Who asks.
+            identifier: Its id, or a beginning of at least eight characters that no other id has.
+            of: The team or agent whose memory it is; None: the user's own.
+            by: Who reads.
+
         Raises:
-            InvalidInput: There is no such entry of the user or owner.
+            InvalidInput: There is no such entry of the user or owner, or several ids begin so.
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """

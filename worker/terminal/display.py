@@ -17,6 +17,9 @@ from perdure.tasks import Progress, StepStatus, TaskResult
 from worker.gateway import Gateway
 from worker.terminal.output import counted, err, out, program, say
 
+_SHOWN_ID = 17
+"""Characters of an entry's id; a choice. With twelve digits no two entries of a user begin alike."""
+
 Asks = Callable[[Question], Coroutine[Any, Any, bool]]
 """Asks a question in this terminal; returns whether more can be typed."""
 
@@ -152,6 +155,11 @@ def how_to_resume(workflow_id: str) -> str:
 def how_to_deliver(workflow_id: str, wait: Wait) -> str:
     """Word the command that delivers the event that a step waits for."""
     return f"  {program()} deliver {workflow_id} {shlex.quote(wait.event)} VALUE"
+
+
+def shown_id(identifier: str) -> str:
+    """Return the beginning of an entry's id, which commands about single entries take for it."""
+    return identifier[:_SHOWN_ID]
 
 
 def versions(found: Mapping[str, str]) -> Iterator[str]:

@@ -44,6 +44,15 @@ class Trigger(OpenEnum):
     """Nothing names what is looked for, so an exact result cannot be enough."""
     TOO_FEW = "too_few_exact"
 
+    @property
+    def told(self) -> str:
+        """Why a search was widened, in words; empty where nothing else was asked for than to search by meaning."""
+        if self in {Trigger.NONE, Trigger.NO_KEY}:
+            return ""
+        if self is Trigger.TOO_FEW:
+            return "searched by meaning too, as few are under these keys"
+        return f"searched by meaning: {self.value}"
+
 
 class Query(Model):
     """A question to memory."""
@@ -105,6 +114,12 @@ class Query(Model):
     def _keys_need_a_lane(self) -> Self:
         if self.keys and self.lane is None:
             raise ValueError("keys need a lane: name the log that they are in")
+        return self
+
+    @model_validator(mode="after")
+    def _begins_before_it_ends(self) -> Self:
+        if self.since and self.until and self.since >= self.until:
+            raise ValueError(f"since {self.since.isoformat()} is not before until {self.until.isoformat()}")
         return self
 
     @property

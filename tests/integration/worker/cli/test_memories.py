@@ -164,3 +164,22 @@ async def test_a_confidence_that_is_none_is_refused(installed: Installation, use
     ran = await installed.perdure("remember", "The office is in Ghent.", "--user", user, f"--confidence={confidence}")
     assert ran.status == 2, ran.err
     assert "confidence" in ran.err
+
+
+async def test_what_is_shown_of_an_id_names_the_entry(installed: Installation, user: str) -> None:
+    one = await told(installed, user, "The standup is at 9.")
+    asked_for = await installed.perdure("recall", "when is the standup?", "--user", user)
+    assert (asked_for.status, asked_for.out.split()[1]) == (0, one[:17])
+    assert "fallback" not in asked_for.err
+    assert "by meaning" not in asked_for.err
+    short = one[:17]
+    assert (await asked(installed, "show", short, "--user", user))["id"] == one
+    assert (await asked(installed, "pin", f"{short}…", "--user", user))["id"] == one
+    done = await asked(installed, "correct", short, "The standup is at 10.", "--user", user)
+    assert await asked(installed, "history", one[:12], "--user", user)
+    other = await told(installed, user, "The standup is at 11.", "--supersedes", done["id"][:17])
+    assert [entry["id"] for entry in await asked(installed, "list", "--user", user)] == [other]
+    await asked(installed, "forget", other[4:16], "--user", user)
+    assert await asked(installed, "list", "--user", user) == []
+    unknown = await installed.perdure("memories", "show", "mem_1", "--user", user)
+    assert "there is no 'mem_1' of this user" in unknown.complaint

@@ -23,6 +23,10 @@ from perdure.strategies import ProfileName, Strategy
         ({"profile": "hybird"}, "did you mean 'hybrid'"),
         ({"scopes": ("a b",)}, "scopes"),
         ({"min_confidence": 1.1}, "min_confidence"),
+        (
+            {"since": datetime(2026, 2, 1, tzinfo=UTC), "until": datetime(2026, 1, 1, tzinfo=UTC)},
+            "since 2026-02-01T00:00:00.00:00 is not before until 2026-01-01",
+        ),
     ],
 )
 def test_a_bad_question_is_refused_with_the_field(wrong: dict[str, Any], named: str) -> None:

@@ -23,6 +23,9 @@ COMMANDS = {
     "recall --user u": "text: is missing (say what it is about, or name a log with --lane, or list with --strategy "
     "structured)",
     "recall LONG --user u": "text: has 1,000,000 characters (ask in at most 8,000)",
+    "recall x --user u --since 2026-02-01 --until 2026-01-01": "--since: 2026-02-01 00:00:00 is not before --until "
+    "2026-01-01 00:00:00: nothing lies between (swap them, or leave one out)",
+    "memories refine mem_1 --user u": "--helpful: is missing (say whether it helped: --helpful or --not-helpful)",
     "recall x --user=": "--user: is empty (say whose memory)",
     "remember --user u": "content: is missing (give either a statement, or --file with a JSON list of items, or --lane",
     "remember x --user=": "--user: is empty (say whose memory)",
