@@ -16,6 +16,7 @@ from localservers.files import writable
 from perdure.model import Passed
 
 _FOLDER = "foreground"
+_NAMED = "[!.]*.json"
 _HANDED_OVER = "_PERDURE_ANNOUNCEMENT"
 """The variable with which a process tells the program that replaces its own which open file is its announcement."""
 
@@ -43,7 +44,7 @@ def announce(home: Path, *, settings: str, temporal: str) -> int:
     """
     folder = home / _FOLDER
     with writable(folder):
-        for left in folder.iterdir():
+        for left in folder.glob(_NAMED):
             if not _is_held(left):
                 left.unlink(missing_ok=True)
         # It gets its name once it is locked and whole: whoever looks in between sees nothing, or the one before.
@@ -69,7 +70,7 @@ def announced(home: Path) -> tuple[Announcement, ...]:
 
 
 def _announced(home: Path) -> Iterator[Announcement]:
-    for file in (home / _FOLDER).glob("[!.]*.json"):
+    for file in (home / _FOLDER).glob(_NAMED):
         try:
             if _is_held(file):
                 yield Announcement.model_validate_json(file.read_text())
@@ -78,11 +79,14 @@ def _announced(home: Path) -> Iterator[Announcement]:
 
 
 def _is_held(file: Path) -> bool:
-    try:
-        with file.open() as opened:
-            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except FileNotFoundError:
-        pass
-    return False
+    while True:
+        try:
+            with file.open() as opened:
+                fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                # Its worker may have announced itself anew since it was opened: then another file has its name.
+                if os.path.samestat(os.fstat(opened.fileno()), file.stat()):
+                    return False
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            return False
