@@ -12,6 +12,7 @@ PerdureError
 │   ├── InvalidEvent        PRD114  no step of the task waits for it, or there is no room for it
 │   ├── InvalidAgent        PRD108
 │   ├── InvalidPolicy       PRD109
+│   ├── UnknownThing        PRD116  there is nothing under the id that is this user's
 │   └── UnknownOwner        PRD107  there is no such team or agent, or the user does not belong to it
 ├── ResultTooLarge          PRD110
 ├── ExpectationFailed       PRD111  a step's result is not what its skill expects
@@ -50,6 +51,12 @@ PerdureError
 ├── JobFailed               PRD401  an ingest job ended as failed
 ├── WorkflowFailed          PRD403  a workflow ended with an error that is not Perdure's, or was terminated
 ├── WorkflowCancelled       PRD404  what is waited for was cancelled
+├── NotAuthenticated        PRD500  a service request has no token, or none that counts
+├── NotPermitted            PRD501  a token does not permit what it is used for
+├── TooManyRequests         PRD502  asked too often; retried after the seconds that it names
+├── KeyReused               PRD503  an idempotency key was sent before with another request
+├── RequestRefused          PRD510  a service request is malformed as a whole
+│   └── NoSuchPath PRD511 ── NoSuchMethod PRD512 ── BodyTooLarge PRD513 ── BodyUnsupported PRD514 ── BodyTooSlow PRD515
 └── StillRunning            PRD402  not an error: what is waited for has not ended yet
 """
 

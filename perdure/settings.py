@@ -166,6 +166,19 @@ class Settings(BaseSettings):
     webhook_content: bool = False
     """Whether the text of a question, and what it is about, may be delivered as well."""
 
+    http_host: str = "127.0.0.1"
+    """Where the HTTP service listens; another address than loopback is for networks, behind TLS. See docs/http.md."""
+    http_port: Annotated[int, Field(ge=0, le=65535)] = 8321
+    """The HTTP service's port; 0: any that is free."""
+    oidc_issuer: str = ""
+    """The address of an OpenID provider whose tokens the HTTP service believes; empty: nobody's."""
+    oidc_audience: str = ""
+    """What these tokens name as their audience."""
+    oidc_user_claim: str = "sub"
+    """The claim of these tokens that holds the user's id."""
+    oidc_keys_url: str = ""
+    """Where the provider's keys are; empty: as its own configuration says."""
+
     heartbeat_timeout: Annotated[float, Field(ge=1, le=600)] = 2.0
     """Seconds without a heartbeat after which a worker counts as dead. With 2 and a sticky time-out of 1, a task goes
     on 4 s after its worker was killed; with the defaults of Temporal it took 21 s."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from perdure.access import Caller
 from perdure.changes import Actor
 from perdure.consents import is_granted, refusal, withheld
 from perdure.documents import refuse_unknown
@@ -27,6 +28,7 @@ from perdure.memory.updating.versions import rejections, settled_jobs, versions
 from perdure.models.embedding import MINILM
 from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
+from perdure.stores.audit.lines import AuditKind
 from perdure.stores.journal.lines import Line
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.keys import session_digest
@@ -298,6 +300,14 @@ class Reader:
         """Audit who read what. If that is impossible, reading goes on with a warning."""
         operation = f"{why}:{secrets.token_hex(8)}"
         await self._reading.audit.read(tenant, ids, why=why, operation=operation, by=by)
+
+    async def admission(self, caller: Caller | None, what: str, operation: str, *, admitted: bool, by: Actor) -> None:
+        """Audit that somebody came in to a service, or did not: for the user whom the token reaches, or for nobody."""
+        key = self._reading.tenant_key
+        bound = caller.user_id if caller else None
+        tenant = key.tenant_of_installation if bound is None else key.tenant_of(bound)
+        token, kind = (caller.token,) if caller else (), AuditKind.ADMITTED if admitted else AuditKind.TURNED_AWAY
+        await self._reading.audit.read(tenant, token, why=what, operation=operation, by=by, kind=kind)
 
     async def _allowed(self, tenant: str) -> Filters:
         return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))

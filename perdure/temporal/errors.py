@@ -26,7 +26,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCStatusCode
 
-from perdure import errors, limits
+from perdure import errors, limits, refusals
 from perdure.errors import (
     InvalidInput,
     NamespaceUnusable,
@@ -56,7 +56,7 @@ FROM_TEMPORAL = (
 
 _KINDS: dict[str, type[PerdureError]] = {
     kind.__name__: kind
-    for room in (errors, limits, model_errors)
+    for room in (errors, limits, refusals, model_errors)
     for kind in vars(room).values()
     if isinstance(kind, type) and issubclass(kind, PerdureError)
 }

@@ -61,6 +61,7 @@ from worker.cli.commands import (
     PROMPTS,
     SKILLS,
     TASKS,
+    TOKENS,
     TOOLS,
 )
 
@@ -100,6 +101,7 @@ def test_a_command_is_one_that_there_is(line: str) -> None:
         "prompts": PROMPTS,
         "skills": SKILLS,
         "tasks": TASKS,
+        "tokens": TOKENS,
     }.get(name):
         table, (name, *arguments) = inner, arguments
     module, _, function = table[name].partition(":")

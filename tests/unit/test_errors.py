@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from localservers import LocalServersError
-from perdure import errors, limits
+from perdure import errors, limits, refusals
 from perdure.errors import PerdureError
 from perdure.models.errors import ModelRefused
 from worker.terminal.output import Exit, status_of
@@ -22,6 +22,7 @@ PINNED = {
     "InvalidItem": ("PRD105", False),
     "InvalidAnswer": ("PRD106", False),
     "UnknownOwner": ("PRD107", False),
+    "UnknownThing": ("PRD116", False),
     "InvalidEvent": ("PRD114", False),
     "InvalidAgent": ("PRD108", False),
     "InvalidPolicy": ("PRD109", False),
@@ -63,6 +64,16 @@ PINNED = {
     "StillRunning": ("PRD402", True),
     "WorkflowFailed": ("PRD403", False),
     "WorkflowCancelled": ("PRD404", False),
+    "NotAuthenticated": ("PRD500", False),
+    "NotPermitted": ("PRD501", False),
+    "TooManyRequests": ("PRD502", True),
+    "KeyReused": ("PRD503", False),
+    "RequestRefused": ("PRD510", False),
+    "NoSuchPath": ("PRD511", False),
+    "NoSuchMethod": ("PRD512", False),
+    "BodyTooLarge": ("PRD513", False),
+    "BodyUnsupported": ("PRD514", False),
+    "BodyTooSlow": ("PRD515", False),
 }
 """The code of each error, and whether it is retried."""
 
@@ -86,6 +97,7 @@ def kinds(kind: type[PerdureError]) -> Iterator[type[PerdureError]]:
 def test_every_type_and_code_is_the_one_that_was_published() -> None:
     assert tree(PerdureError) == PINNED
     assert {LocalServersError.__name__, limits.LimitReached.__name__, ModelRefused.__name__} < PINNED.keys()
+    assert refusals.KeyReused.__name__ in PINNED
 
 
 def test_no_two_errors_share_a_code() -> None:

@@ -19,6 +19,8 @@ COMMANDS = {
     "restart": "worker.cli.servers:restart",
     "down": "worker.cli.servers:down",
     "worker": "worker.cli.worker:worker",
+    "serve": "worker.cli.serve:serve",
+    "tokens": "worker.cli.commands:tokens",
     "run": "worker.cli.tasks:run",
     "fork": "worker.cli.tasks:fork",
     "chat": "worker.cli.chat:chat",
@@ -104,6 +106,12 @@ AUDIT = {
 }
 """The commands of ``perdure audit``."""
 
+TOKENS = {
+    "create": "worker.cli.tokens:create",
+    "list": "worker.cli.tokens:list_",
+    "revoke": "worker.cli.tokens:revoke",
+}
+"""The commands of ``perdure tokens``."""
 
 SKILLS = {
     "list": "worker.cli.skills:list_",
@@ -282,6 +290,12 @@ lessons = _group(
     "an administrator.",
 )
 audit = _group("audit", AUDIT, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
+tokens = _group(
+    "tokens",
+    TOKENS,
+    "By which token somebody may use the services: make one, list them, revoke one. Anyone who can run this is an "
+    "administrator.",
+)
 tasks = _group("tasks", TASKS, "Which tasks there are, as Temporal lists them; no worker is needed.")
 skills = _group("skills", SKILLS, "What tasks can run: list it, try it out.")
 agents = _group("agents", AGENTS, "Who works towards goals: show them, and what changed in them.")

@@ -6,12 +6,13 @@ from perdure.changes import Actor
 from worker.gateway.auditing import AuditingCalls
 from worker.gateway.base import call
 from worker.gateway.chatting import ChatCalls
-from worker.gateway.explaining import ExplainingCalls
+from worker.gateway.health import HealthCalls
 from worker.gateway.holding import HoldingCalls
 from worker.gateway.inbox import InboxCalls
 from worker.gateway.lessons import LessonCalls
 from worker.gateway.listing import ListingCalls
 from worker.gateway.moving import MovingCalls
+from worker.gateway.owned import OwnedCalls
 from worker.gateway.scheduling import SchedulingCalls
 from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
@@ -24,7 +25,8 @@ __all__ = ["Gateway", "TaskHandle"]
 
 
 class Gateway(
-    ExplainingCalls,
+    HealthCalls,
+    OwnedCalls,
     HoldingCalls,
     MovingCalls,
     InboxCalls,

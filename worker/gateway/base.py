@@ -26,6 +26,8 @@ from worker import local_worker
 from worker.waiting import waiting
 
 if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
     from worker.reader import Reader
 
 
@@ -98,6 +100,7 @@ class Base:
         self._stack = AsyncExitStack()
         self._opening = asyncio.Lock()
         self._reader: Reader | None = None
+        self._connection: Redis | None = None
 
     async def __aenter__(self) -> Self:
         return self

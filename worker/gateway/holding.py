@@ -12,6 +12,7 @@ from perdure.holds import QUESTION, Decided, Held, HeldAnswer, HoldOutcome, is_o
 from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, QUESTIONS, Attribute, Workflow
 from perdure.questions import Approval, Question
+from perdure.refusals import UnknownThing
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import TaskCalls, require_person
@@ -112,7 +113,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
 
     async def _require_theirs(self, user_id: str, of: str | None, hold: str) -> None:
         tenant, client = await (await self._keyed_reader()).tenant(user_id, of), await self.client()
-        unknown = InvalidInput("id", f"there is no {hold!r} of this user", fix="perdure memories held shows the ids")
+        unknown = UnknownThing("id", f"there is no {hold!r} of this user", fix="perdure memories held shows the ids")
         if not is_of(tenant, hold):
             raise unknown
         try:

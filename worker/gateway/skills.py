@@ -1,23 +1,68 @@
 """What an installation knows of its skills, and of plans that could become some."""
 
+import asyncio
 import datetime
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import cast
 
+from pydantic import Field, JsonValue
+
 from perdure.agent.proposing import proposed
 from perdure.agent.turns import Conversation
 from perdure.changes import Actor
-from perdure.errors import InvalidTask
+from perdure.errors import InvalidInput, InvalidTask
+from perdure.model import Model
 from perdure.names import CONVERSATION
+from perdure.refusals import UnknownThing
+from perdure.skills.library import SkillLibrary
 from perdure.tasks import Phase, TaskEnvelope
 from perdure.trials import Trials
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.tasks import TaskCalls
 
 
+class ListedSkill(Model):
+    """A skill as this process has it."""
+
+    name: str
+    version: str = ""
+    """The digest of its content, with that of the skills that it runs; empty where it cannot be used."""
+    description: str = ""
+    inputs: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """What a task may give, by name."""
+    steps: tuple[str, ...] = ()
+    """The names of its steps, in order; of one without a name, its path."""
+    deprecated: str = ""
+    """What becomes of it, where it is deprecated."""
+    problem: str = ""
+    """Why it cannot be used."""
+
+
 class SkillCalls(TaskCalls):
     """Asking about skills, and drafting them."""
+
+    @call
+    async def skills(self, *, by: Actor) -> list[ListedSkill]:
+        """Return the skills that this process has, by name: those of its settings, and those that come packaged."""
+        from worker.wiring.registries import skills_of  # noqa: PLC0415  it loads what reads YAML
+
+        library = await asyncio.to_thread(skills_of, self._settings)
+        return [await asyncio.to_thread(_listed, library, name) for name in await asyncio.to_thread(library.names)]
+
+    @call
+    async def skill(self, name: str, *, by: Actor) -> ListedSkill:
+        """Return one skill.
+
+        Raises:
+            UnknownThing: There is none with this name.
+        """
+        from worker.wiring.registries import skills_of  # noqa: PLC0415  the same
+
+        library = await asyncio.to_thread(skills_of, self._settings)
+        if name not in await asyncio.to_thread(library.names):
+            raise UnknownThing("skill", f"there is no skill {name!r}", fix="perdure skills list shows the names")
+        return await asyncio.to_thread(_listed, library, name)
 
     @call
     async def trials(self, versions: Sequence[str], *, by: Actor) -> dict[str, Trials]:
@@ -76,3 +121,19 @@ class SkillCalls(TaskCalls):
         payloads = began.workflow_execution_started_event_attributes.input.payloads
         [task] = await client.data_converter.decode(payloads, [TaskEnvelope])
         return cast("TaskEnvelope", task)
+
+
+def _listed(library: SkillLibrary, name: str) -> ListedSkill:
+    try:
+        linked = library.linked(name)
+    except InvalidInput as problem:
+        return ListedSkill(name=name, problem=str(problem))
+    skill = linked.skill
+    return ListedSkill(
+        name=name,
+        version=linked.version,
+        description=skill.description,
+        inputs={key: one.model_dump(mode="json", exclude_none=True) for key, one in skill.inputs.items()},
+        steps=tuple(step.id or path for path, step, _ in skill.walk()),
+        deprecated=skill.going if skill.deprecated else "",
+    )

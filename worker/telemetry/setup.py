@@ -9,7 +9,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
@@ -55,12 +55,13 @@ class Telemetry:
         self._meters = meters
 
     @classmethod
-    def start(cls, settings: Settings, *, service: str = "perdure-worker") -> "Telemetry":
+    def start(cls, settings: Settings, *, service: str = "perdure-worker", scraped: bool = False) -> "Telemetry":
         """Start writing spans to the local file and, if configured, sending spans and metrics by OTLP.
 
         Args:
             settings: Names the data folder, and whether content may appear.
             service: The service name, unless ``OTEL_SERVICE_NAME`` is set.
+            scraped: Whether this process shows its metrics to Prometheus, unless they are sent by OTLP.
         """
         resource = Resource.create({} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": service})
 
@@ -74,7 +75,12 @@ class Telemetry:
         provider = _tracer_provider(resource)
         for processor in processors:
             provider.add_span_processor(processor)
-        return cls(processors, _start_meters(resource) if _configured("METRICS") else None)
+        readers: list[MetricReader] = []
+        if sends_metrics():
+            readers = [PeriodicExportingMetricReader(OTLPMetricExporter())]
+        elif scraped:
+            readers = _scraped()
+        return cls(processors, _start_meters(resource, readers) if readers else None)
 
     def stop(self) -> None:
         """Send what is buffered, and stop."""
@@ -104,8 +110,20 @@ def _tracer_provider(resource: Resource) -> ReplaySafeTracerProvider:
     return provider
 
 
-def _start_meters(resource: Resource) -> MeterProvider:
-    meters = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], resource, shutdown_on_exit=False)
+def sends_metrics() -> bool:
+    """Return whether metrics are sent by OTLP."""
+    return _configured("METRICS")
+
+
+def _scraped() -> list[MetricReader]:
+    # Its library takes a moment to import, and only a service that is scraped needs it.
+    from opentelemetry.exporter.prometheus import PrometheusMetricReader  # noqa: PLC0415
+
+    return [PrometheusMetricReader()]
+
+
+def _start_meters(resource: Resource, readers: Sequence[MetricReader]) -> MeterProvider:
+    meters = MeterProvider(readers, resource, shutdown_on_exit=False)
     metrics.set_meter_provider(ReplaySafeMeterProvider(meters))
     return meters
 

@@ -109,8 +109,10 @@ class Audit:
         self._waiting.append(waiting)
         await self._commit(waiting)
 
-    async def read(self, tenant: str, ids: Sequence[str], *, why: str, operation: str, by: Actor) -> bool:
-        """Queue a read of memories to be written soon; returns False if that is impossible now.
+    async def read(
+        self, tenant: str, ids: Sequence[str], *, why: str, operation: str, by: Actor, kind: AuditKind = AuditKind.READ
+    ) -> bool:
+        """Queue a read of memories, or what comes as often, to be written soon; returns False if that is impossible.
 
         The same operation is written once.
         """
@@ -124,7 +126,7 @@ class Audit:
             self._recent[key] = None
             if len(self._recent) > _RECENT:
                 self._recent.popitem(last=False)
-            line = self._act(AuditKind.READ, tenant, {why: ids if len(ids) <= _NAMED else ()}, operation, by)
+            line = self._act(kind, tenant, {why: ids if len(ids) <= _NAMED else ()}, operation, by)
             line = line if len(ids) <= _NAMED else line.changed(number=len(ids))
             self._waiting.append(_Waiting(line, can_wait=True))
             self._write_soon()

@@ -20,6 +20,7 @@ from perdure.memory.updating.versions import outcome
 from perdure.memory.writing.contradictions import overtaken, verdict
 from perdure.memory.writing.observation import author_of, observed
 from perdure.models.embedding import Embedder
+from perdure.refusals import UnknownThing
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
 from perdure.updates import (
@@ -330,6 +331,6 @@ def _replaces(entry: Entry, request: MemoryUpdate) -> bool:
     return made and isinstance(entry, Memory) and entry.supersedes == request.id
 
 
-def unknown(field: str, identifier: str) -> InvalidInput:
+def unknown(field: str, identifier: str) -> UnknownThing:
     """Return the error for an id that does not exist, or is another user's: the two are indistinguishable."""
-    return InvalidInput(field, f"there is no {identifier!r} of this user", fix="perdure memories list shows the ids")
+    return UnknownThing(field, f"there is no {identifier!r} of this user", fix="perdure memories list shows the ids")

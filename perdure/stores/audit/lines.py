@@ -21,6 +21,10 @@ class AuditKind(OpenEnum):
     """Somebody read memories."""
     RULED = "ruled"
     """Policies decided about a call of a tool for somebody."""
+    ADMITTED = "admitted"
+    """Somebody came in to a service."""
+    TURNED_AWAY = "turned_away"
+    """Somebody did not: the token does not count, or does not permit what was asked for."""
     HEADS = "heads"
     """How far other chains have come."""
     LOST = "lost"
@@ -33,7 +37,7 @@ class AuditKind(OpenEnum):
     """The last line of a chain, whose process ended in order or goes on in another file."""
 
 
-ACTS = frozenset({AuditKind.CHANGED, AuditKind.READ, AuditKind.RULED})
+ACTS = frozenset({AuditKind.CHANGED, AuditKind.READ, AuditKind.RULED, AuditKind.ADMITTED, AuditKind.TURNED_AWAY})
 """What concerns somebody."""
 
 

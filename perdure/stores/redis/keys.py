@@ -53,6 +53,10 @@ ERASURES = "perdure:erasures"
 """A hash: each tenant that was erased, with its latest erasure."""
 
 
+ACCESS_TOKENS = "perdure:access-tokens"
+"""A hash: each token by which somebody may come in to a service, by its id; without its secret."""
+
+
 AUDIT = "perdure:audit"
 """A hash: each chain of the audit whose head no other chain holds, with that head."""
 
@@ -115,6 +119,11 @@ def named(tenant: str) -> str:
 def former(tenant: str) -> str:
     """Return the key of who belonged to a team or an agent when its erasure emptied it, until it is proved: a set."""
     return _of(tenant, "former")
+
+
+def requested(mark: str) -> str:
+    """Return the key of what was asked of a service under an idempotency key: a digest of the request."""
+    return f"perdure:requested:{mark}"
 
 
 def places(tenant: str, limit: str) -> str:

@@ -73,7 +73,7 @@ async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gate
     [entry] = await gateway.memories(ada, of=team, by=ADMIN)
     assert isinstance(entry, Memory)
     assert entry.pinned
-    with pytest.raises(InvalidInput, match=r"PRD100 id: there is no"):
+    with pytest.raises(InvalidInput, match=r"PRD116 id: there is no"):
         await gateway.update(UpdateRequest(user_id=kim, id=identifier, update=Pinning(pinned=True)), by=ADMIN)
     versions = await gateway.history(ada, identifier, of=team, by=ADMIN)
     assert {version.by.id for version in versions} == {ADMIN.id}, "the actor stays the person"
@@ -123,7 +123,7 @@ BY_WORKERS = ("recall", "remember", "update", "consent", "erase", "forget", "und
 BY_ID = ("update", "history", "decide")
 """What a member may ask, of something that there is not."""
 
-REFUSED = {"undo": "forgot nothing that can still be undone", **dict.fromkeys(BY_ID, "PRD100 id: there is no")}
+REFUSED = {"undo": "forgot nothing that can still be undone", **dict.fromkeys(BY_ID, "PRD116 id: there is no")}
 """What a member is told who may ask."""
 
 

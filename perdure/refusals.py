@@ -1,0 +1,79 @@
+"""What is refused of requests by people and programs outside; ``perdure.errors`` draws these errors with all others."""
+
+from perdure.base_error import InvalidInput, PerdureError
+
+
+class UnknownThing(InvalidInput):
+    """An id under which there is nothing, or nothing of this user's; it never says which of the two."""
+
+    code = "PRD116"
+
+
+class NotAuthenticated(PerdureError):
+    """A request to a service without a token, or with one that does not count; it never says why it does not."""
+
+    code = "PRD500"
+
+
+class NotPermitted(PerdureError):
+    """A token that counts, and does not permit what it is used for."""
+
+    code = "PRD501"
+
+
+class TooManyRequests(PerdureError):
+    """Requests that come too often.
+
+    Args:
+        problem: What came too often.
+        retry_after: Seconds after which it makes sense to ask again.
+    """
+
+    code = "PRD502"
+    retryable = True
+
+    def __init__(self, problem: str, *, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"{problem} (ask again in {retry_after:.0f} s)")
+
+
+class KeyReused(PerdureError):
+    """An idempotency key that was sent before, with another request."""
+
+    code = "PRD503"
+
+
+class RequestRefused(PerdureError):
+    """A request to a service that is refused as a whole: it could not be read."""
+
+    code = "PRD510"
+
+
+class NoSuchPath(RequestRefused):
+    """A path that the service does not have."""
+
+    code = "PRD511"
+
+
+class NoSuchMethod(RequestRefused):
+    """A method that the service does not have at a path."""
+
+    code = "PRD512"
+
+
+class BodyTooLarge(RequestRefused):
+    """A body of more bytes than the service reads."""
+
+    code = "PRD513"
+
+
+class BodyUnsupported(RequestRefused):
+    """A body that is no JSON in UTF-8 by what its headers say."""
+
+    code = "PRD514"
+
+
+class BodyTooSlow(RequestRefused):
+    """A body that did not arrive in time."""
+
+    code = "PRD515"

@@ -1,0 +1,145 @@
+"""Memory over HTTP: accepted, asked, corrected, forgotten, taken along, erased."""
+
+import asyncio
+import json
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from perdure.access import TokenScope
+from perdure.jobs import Fate, Receipt
+from perdure.memory.recall.query import RecallResult
+from tests.support.http_service import ADMIN, Service, memory_item, remembered
+
+FACT = "Deploys happen on Tuesdays."
+
+
+async def test_what_is_accepted_is_found(ada: httpx2.AsyncClient) -> None:
+    sent = await ada.post("/v2/control/ingest", json={"items": [memory_item(FACT)]})
+    assert sent.status_code == 202
+    job = sent.json()["job_id"]
+    assert sent.headers["Location"] == f"/v2/control/ingest/jobs/{job}"
+    found = (await ada.get(sent.headers["Location"], params={"wait": 30})).json()
+    assert found["status"] == "done"
+    assert Receipt.model_validate(found["receipt"]).count(Fate.SEARCHABLE) == 1
+    asked = await ada.post("/v2/control/query", json={"text": "When do deploys happen?"})
+    result = RecallResult.model_validate_json(asked.content)
+    assert [item.text for item in result.items] == [FACT]
+    assert result.items[0].parts
+
+
+async def test_the_same_batch_under_the_same_key_is_the_same_job_and_another_one_is_refused(
+    ada: httpx2.AsyncClient,
+) -> None:
+    key, item = {"Idempotency-Key": uuid4().hex}, memory_item(FACT)
+    first, again = [await ada.post("/v2/control/ingest", json={"items": [item]}, headers=key) for _ in range(2)]
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json() == again.json()
+    other = await ada.post("/v2/control/ingest", json={"items": [memory_item("Another.")]}, headers=key)
+    assert (other.status_code, other.json()["code"]) == (409, "PRD503")
+    both = await ada.post("/v2/control/ingest", json={"items": [item], "key": "another"}, headers=key)
+    assert (both.status_code, both.json()["field"]) == (422, "key")
+
+
+async def test_a_record_is_found_by_lane_and_key(ada: httpx2.AsyncClient) -> None:
+    record = {"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}
+    sent = await ada.post("/v2/control/ingest", json={"items": [record]})
+    await ada.get(sent.headers["Location"], params={"wait": 30})
+    found = await ada.get("/v2/control/activity", params={"lane": "pattern", "key": "cores"})
+    [item] = found.json()["items"]
+    assert (item["payload"], item["found_by"]) == ({"number": 2}, "exact")
+    refused = await ada.get("/v2/control/activity", params={"lane": "pattrn", "key": "cores"})
+    assert refused.status_code == 422
+
+
+async def test_a_memory_is_shown_corrected_pinned_and_forgotten(ada: httpx2.AsyncClient) -> None:
+    one = await remembered(ada, FACT)
+    place = f"/v2/control/memories/{one}"
+    pinned = await ada.post(f"{place}/pin", json={})
+    assert pinned.json()["versions"] == {one: 2}
+    stale = await ada.post(f"{place}/pin", json={"pinned": False, "expected": 1})
+    assert stale.status_code in (409, 422)
+    corrected = await ada.post(f"{place}/correct", json={"content": "Deploys happen on Mondays.", "note": "moved"})
+    new = corrected.json()["id"]
+    shown = (await ada.get(f"/v2/control/memories/{new}")).json()
+    assert shown["memory"]["text"] == "Deploys happen on Mondays."
+    assert shown["versions"][-1]["by"]["kind"] == "person"
+    listed = (await ada.get("/v2/control/memories")).json()["memories"]
+    assert [entry["id"] for entry in listed] == [new]
+    forgotten = await ada.post(f"/v2/control/memories/{new}/forget", json={})
+    assert forgotten.json()["undo"]
+    assert (await ada.get("/v2/control/memories")).json()["memories"] == []
+    lines = (await ada.get("/v2/control/export")).text.splitlines()
+    assert all(json.loads(line) for line in lines)
+
+
+async def test_a_memory_on_hold_is_approved_by_a_person_alone(
+    service: Service, ada: httpx2.AsyncClient, user: str
+) -> None:
+    item = memory_item("The user is allergic to nuts.") | {"tags": ["health"]}
+    sent = await ada.post("/v2/control/ingest", json={"items": [item]})
+    receipt = (await ada.get(sent.headers["Location"], params={"wait": 30})).json()["receipt"]
+    [held] = (await ada.get("/v2/control/holds")).json()
+    assert receipt["items"][0]["hold"] == held["id"]
+    async with await service.client(user_id=user) as program:
+        refused = await program.post(f"/v2/control/holds/{held['id']}", json={"approve": True})
+        assert (refused.status_code, refused.json()["code"]) == (403, "PRD501")
+    decided = await ada.post(f"/v2/control/holds/{held['id']}", json={"approve": True})
+    assert (decided.status_code, decided.json()["outcome"]) == (200, "approved"), decided.text
+    found = await ada.post("/v2/control/query", json={"text": "allergies"})
+    assert "nuts" in found.text
+
+
+async def test_what_is_another_users_is_answered_as_what_does_not_exist(
+    service: Service, ada: httpx2.AsyncClient
+) -> None:
+    one = await remembered(ada, FACT)
+    job = (await ada.post("/v2/control/ingest", json={"items": [memory_item("x y z")]})).json()["job_id"]
+    async with await service.client(user_id=f"kim {uuid4().hex}", person=True) as kim:
+        for path in (f"/v2/control/memories/{one}", f"/v2/control/ingest/jobs/{job}"):
+            theirs = await kim.get(path)
+            nobodys = await kim.get(f"{path[:-1]}{'0' if path[-1] != '0' else '1'}")
+            assert (theirs.status_code, nobodys.status_code) == (404, 404), theirs.text
+            assert theirs.json()["code"] == nobodys.json()["code"] == "PRD116"
+        changed = await kim.post(f"/v2/control/memories/{one}/pin", json={})
+        assert (changed.status_code, changed.json()["code"]) == (404, "PRD116")
+        named = await kim.post("/v2/control/query", json={"text": FACT, "user_id": "somebody else"})
+        assert (named.status_code, named.json()["code"]) == (404, "PRD116")
+        team = await kim.post("/v2/control/query", json={"text": FACT, "of": "team:none-of-hers"})
+        assert (team.status_code, team.json()["code"]) == (404, "PRD107")
+
+
+async def test_a_token_for_all_users_names_the_user(service: Service, user: str) -> None:
+    async with await service.client() as client:
+        await remembered(client, FACT, user_id=user)
+        found = await client.post("/v2/control/query", json={"text": FACT, "user_id": user})
+        assert found.json()["items"]
+        nobody = await client.post("/v2/control/query", json={"text": FACT})
+        assert (nobody.status_code, nobody.json()["field"]) == (422, "user_id")
+        assert "name the user" in nobody.json()["fix"]
+
+
+async def test_an_erasure_ends_the_users_own_tokens(service: Service, ada: httpx2.AsyncClient, user: str) -> None:
+    await remembered(ada, FACT)
+    async with await service.client(TokenScope.ERASE) as client:
+        erased = await client.post("/v2/control/erase", json={"user_id": user})
+        assert erased.status_code == 200, erased.text
+        assert erased.json()["proved"]
+    assert (await ada.get("/v2/control/memories")).status_code == 401
+    assert user not in {one.user_id for one in await service.gateway.tokens(by=ADMIN)}
+
+
+async def test_a_job_that_runs_is_never_said_to_have_failed(ada: httpx2.AsyncClient) -> None:
+    sent = await ada.post("/v2/control/ingest", json={"items": [memory_item(f"{one} {FACT}") for one in range(50)]})
+    found = (await ada.get(sent.headers["Location"])).json()
+    assert found["status"] in ("running", "done")
+    assert not found["problem"]
+    waited = await asyncio.wait_for(ada.get(sent.headers["Location"], params={"wait": 60}), 70)
+    assert waited.json()["status"] == "done"
+
+
+@pytest.mark.parametrize("wait", ["-1", "61", "nan", "soon"])
+async def test_a_wait_is_bounded(ada: httpx2.AsyncClient, wait: str) -> None:
+    answer = await ada.get("/v2/control/ingest/jobs/ingest-0", params={"wait": wait})
+    assert (answer.status_code, answer.json()["field"]) == (422, "wait")

@@ -1,0 +1,163 @@
+"""Tasks over HTTP: started, followed, asked, answered, steered."""
+
+import asyncio
+import json
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+
+from perdure.access import TokenScope
+from tests.support.http_service import Service
+from tests.support.waiting import until
+
+
+async def started(client: httpx2.AsyncClient, skill: str = "echo-it", **more: Any) -> str:
+    inputs = {"text": "hello"} if skill == "echo-it" else {}
+    body = {"task_id": f"t-{uuid4().hex[:8]}", "skill": skill, "inputs": inputs} | more
+    sent = await client.post("/v2/control/tasks", json=body)
+    assert sent.status_code == 202, sent.text
+    assert sent.headers["Location"] == f"/v2/control/tasks/{sent.json()['workflow_id']}"
+    return str(sent.json()["workflow_id"])
+
+
+async def asked(client: httpx2.AsyncClient, task: str) -> dict[str, Any]:
+    async def questions() -> list[dict[str, Any]]:
+        shown = (await client.get(f"/v2/control/tasks/{task}")).json()
+        progress: dict[str, Any] = shown["progress"] or {}
+        return list(progress.get("questions", []))
+
+    return (await until(questions, bool))[0]
+
+
+async def test_a_task_is_started_and_its_end_waited_for(ada: httpx2.AsyncClient) -> None:
+    task = await started(ada)
+    shown = (await ada.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
+    assert (shown["is_open"], shown["result"]["status"], shown["result"]["output"]) == (False, "completed", "hello")
+    found = await until(lambda: _listed(ada), bool)
+    assert [one["workflow_id"] for one in found] == [task]
+    explained = await ada.get(f"/v2/control/tasks/{task}/explanation")
+    assert explained.json()["recalls"] == []
+
+
+async def _listed(client: httpx2.AsyncClient) -> list[dict[str, Any]]:
+    return list((await client.get("/v2/control/tasks")).json())
+
+
+async def test_the_same_task_again_is_the_same_one(ada: httpx2.AsyncClient) -> None:
+    one = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "echo-it", "inputs": {"text": "a"}}
+    first, again = [(await ada.post("/v2/control/tasks", json=one)).json() for _ in range(2)]
+    assert (first["new"], again["new"]) == (True, False)
+    assert first["workflow_id"] == again["workflow_id"]
+    other = await ada.post("/v2/control/tasks", json=one | {"skill": "no-such-skill", "task_id": "another"})
+    assert (other.status_code, "no-such-skill" in other.json()["detail"]) == (422, True), other.text
+
+
+async def test_a_person_answers_and_a_program_does_not(service: Service, ada: httpx2.AsyncClient, user: str) -> None:
+    task = await started(ada, "ask-first")
+    question = await asked(ada, task)
+    [waiting] = (await ada.get("/v2/control/questions")).json()
+    assert (waiting["workflow_id"], waiting["question"]["text"]) == (task, "Say it?")
+    said = {"question_id": question["id"], "value": "yes"}
+    async with await service.client(TokenScope.TASKS, user_id=user) as program:
+        refused = await program.post(f"/v2/control/tasks/{task}/answer", json=said)
+        assert (refused.status_code, refused.json()["code"]) == (403, "PRD501")
+    assert (await ada.post(f"/v2/control/tasks/{task}/answer", json=said)).status_code == 200
+    ended = (await ada.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
+    assert ended["result"]["output"] == "hello"
+    again = await ada.post(f"/v2/control/tasks/{task}/answer", json=said)
+    assert (again.status_code, again.json()["code"]) == (422, "PRD101")
+
+
+async def test_anothers_task_does_not_exist(service: Service, ada: httpx2.AsyncClient) -> None:
+    task = await started(ada, "ask-first")
+    await asked(ada, task)
+    async with await service.client(user_id=f"kim {uuid4().hex}", person=True) as kim:
+        for other in (task, "task-none-000000000000", "perdure-forgetting"):
+            answers = [await kim.get(f"/v2/control/tasks/{other}{end}") for end in ("", "/events", "/explanation")]
+            answers += [
+                await kim.post(f"/v2/control/tasks/{other}/{end}", json=body)
+                for end, body in {
+                    "answer": {"question_id": "say", "value": "yes"},
+                    "cancel": {},
+                    "pause": {},
+                    "resume": {},
+                    "message": {"text": "x"},
+                    "redirect": {"goal": "x"},
+                    "deliver": {"name": "x"},
+                }.items()
+            ]
+            assert {(one.status_code, one.json()["code"]) for one in answers} == {(404, "PRD116")}
+            assert {one.json()["detail"] for one in answers} == {f"task: there is no {other!r} of this user"}
+    assert (await ada.post(f"/v2/control/tasks/{task}/cancel", json={})).status_code == 200
+    ended = (await ada.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
+    assert ended["result"]["status"] == "cancelled"
+
+
+async def test_a_task_is_followed_until_its_end(ada: httpx2.AsyncClient) -> None:
+    task = await started(ada, "ask-first")
+    seen: list[tuple[str, Any]] = []
+    async with ada.stream("GET", f"/v2/control/tasks/{task}/events") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        name = ""
+        async for line in answer.aiter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                value = json.loads(line.removeprefix("data: "))
+                seen.append((name, value))
+                if name == "progress" and value["questions"] and len(seen) < 8:
+                    said = {"question_id": value["questions"][0]["id"], "value": "yes"}
+                    await ada.post(f"/v2/control/tasks/{task}/answer", json=said)
+    assert [name for name, _ in seen][-1] == "end"
+    assert seen[-1][1]["output"] == "hello"
+
+
+async def test_a_follower_who_goes_away_leaves_nothing_behind(service: Service, ada: httpx2.AsyncClient) -> None:
+    task = await started(ada, "ask-first")
+    await asked(ada, task)
+    followers = service.app.state.followers
+    async with ada.stream("GET", f"/v2/control/tasks/{task}/events") as answer:
+        assert answer.status_code == 200
+        assert followers.open == 1
+    await until(_now(lambda: followers.open), lambda number: number == 0)
+    await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
+
+
+def _now(look: Any) -> Any:
+    async def looked() -> Any:
+        return look()
+
+    return looked
+
+
+async def test_a_waiter_who_goes_away_is_no_longer_waited_for(service: Service, ada: httpx2.AsyncClient) -> None:
+    task = await started(ada, "ask-first")
+    await asked(ada, task)
+    before = len(asyncio.all_tasks())
+    waiting = asyncio.create_task(ada.get(f"/v2/control/tasks/{task}", params={"wait": 60}))
+    await asyncio.sleep(1)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await until(_now(lambda: len(asyncio.all_tasks())), lambda number: number <= before, seconds=5)
+    await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
+
+
+async def test_a_task_is_paused_and_goes_on(ada: httpx2.AsyncClient) -> None:
+    task = await started(ada, "ask-first")
+    await asked(ada, task)
+    key = {"Idempotency-Key": uuid4().hex}
+    sent = [await ada.post(f"/v2/control/tasks/{task}/pause", json={"because": "lunch"}, headers=key) for _ in "12"]
+    assert [one.status_code for one in sent] == [200, 200], "the same request again is taken as the first"
+    other = await ada.post(f"/v2/control/tasks/{task}/pause", json={"because": "tea"}, headers=key)
+    assert (other.status_code, other.json()["code"]) == (409, "PRD503")
+    assert (await ada.post(f"/v2/control/tasks/{task}/resume", json={})).status_code == 200
+    await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
+
+
+async def test_skills_are_listed_and_shown(ada: httpx2.AsyncClient) -> None:
+    names = {one["name"] for one in (await ada.get("/v2/control/skills")).json()}
+    assert names > {"echo-it", "ask-first"}
+    shown = (await ada.get("/v2/control/skills/echo-it")).json()
+    assert (list(shown["inputs"]), shown["steps"]) == (["text"], ["say"])
+    assert (await ada.get("/v2/control/skills/nothing")).json()["code"] == "PRD116"

@@ -1,0 +1,52 @@
+"""What of a body is looked at before anything reads it."""
+
+import json
+import time
+
+import pytest
+
+from perdure.refusals import RequestRefused
+from worker.http.limits import DEEPEST, MOST_BYTES, require_readable
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1),
+        b'{"a":' * (DEEPEST + 1) + b"1" + b"}" * (DEEPEST + 1),
+        b"[" * 1_000_000,
+        b'["\\\\"' + b",[" * (DEEPEST + 1),
+        b'["\\""' + b",[" * (DEEPEST + 1),
+        b"\xff\xfe",
+        b'{"a": NaN}',
+        b"[-Infinity]",
+    ],
+    ids=lambda body: repr(body[:12]),
+)
+def test_what_no_reader_could_take_is_refused(body: bytes) -> None:
+    with pytest.raises(RequestRefused):
+        require_readable(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * DEEPEST + b"]" * DEEPEST,
+        json.dumps({"a": "[" * 10_000, "b": '"[[' * 1_000, "c": "\\" * 999 + "["}).encode(),
+        b"[[],[],[],{}]" + b" " * 100,
+        json.dumps({"a": "NaN and Infinity"}).encode(),
+        b"not JSON NaN",
+    ],
+    ids=lambda body: repr(body[:12]),
+)
+def test_what_a_reader_can_take_passes(body: bytes) -> None:
+    require_readable(body)
+
+
+def test_the_largest_body_takes_a_moment() -> None:
+    began = time.process_time()
+    with pytest.raises(RequestRefused):
+        require_readable(b"[" * MOST_BYTES)
+    require_readable(json.dumps(["x"] * (MOST_BYTES // 5)).encode())
+    require_readable(b'"' * MOST_BYTES)
+    assert time.process_time() - began < 5

@@ -1,0 +1,92 @@
+"""The one place that says whom a request's token stands for."""
+
+import time
+from collections.abc import Callable
+
+from perdure.access import PREFIX, Caller
+from perdure.changes import PROGRAM
+from perdure.errors import InvalidInput
+from perdure.refusals import NotAuthenticated, TooManyRequests
+from perdure.settings import Settings
+from worker.access.failures import Failures
+from worker.access.local_token import local_caller
+from worker.access.provider import Provider, require_safe
+from worker.gateway import Gateway
+
+_MISSING = "send a token: 'Authorization: Bearer …' (perdure tokens create)"
+
+
+class Authenticator:
+    """Tells whom a token stands for.
+
+    Args:
+        settings: Which provider's tokens count.
+        gateway: Knows the tokens of the installation.
+        local: Whether the token of this machine counts: only for a service that nobody else can reach.
+        clock: Seconds of a clock that never goes back.
+    """
+
+    def __init__(
+        self, settings: Settings, gateway: Gateway, *, local: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings = settings
+        self._gateway = gateway
+        self._local = local
+        self._clock = clock
+        self._failures = Failures()
+        self._provider = provider_of(settings)
+
+    async def caller(self, authorization: str, address: str) -> Caller:
+        """Return whom the header of a request stands for.
+
+        Args:
+            authorization: The header ``Authorization``; empty: there is none.
+            address: Where the request comes from.
+
+        Raises:
+            NotAuthenticated: It has no token, or one that does not count.
+            TooManyRequests: The same, and too often from this address.
+            StoreUnavailable: What knows the tokens does not answer.
+        """
+        scheme, _, text = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not text:
+            raise NotAuthenticated(_MISSING)
+        try:
+            return await self._told(text.strip())
+        except NotAuthenticated:
+            if wait := self._failures.failed(address, self._clock()):
+                raise TooManyRequests("too many tokens that do not count", retry_after=wait) from None
+            raise
+
+    async def _told(self, text: str) -> Caller:
+        if self._local and (caller := local_caller(self._settings, text)):
+            return caller
+        if text.startswith(f"{PREFIX}_"):
+            return await self._gateway.caller(text, by=PROGRAM)
+        if self._provider is None or text.count(".") != 2:
+            raise NotAuthenticated("the token does not count")
+        return await self._provider.caller(text)
+
+
+def provider_of(settings: Settings) -> Provider | None:
+    """Return the provider whose tokens count; None: nobody's but the installation's own.
+
+    Raises:
+        InvalidInput: It is configured in part, or cannot be reached safely.
+    """
+    if not settings.oidc_issuer:
+        if settings.oidc_audience or settings.oidc_keys_url:
+            raise InvalidInput("oidc_issuer", "is missing", fix="set PERDURE_OIDC_ISSUER, or remove the others")
+        return None
+    if not settings.oidc_audience:
+        fix = "set PERDURE_OIDC_AUDIENCE to what tokens for this service name: tokens for others must not count"
+        raise InvalidInput("oidc_audience", "is missing", fix=fix)
+    for name in ("oidc_issuer", "oidc_keys_url"):
+        if url := getattr(settings, name):
+            require_safe(name, url)
+    return Provider(
+        issuer=settings.oidc_issuer,
+        audience=settings.oidc_audience,
+        user_claim=settings.oidc_user_claim,
+        keys_url=settings.oidc_keys_url,
+    )

@@ -1,0 +1,162 @@
+"""Tokens of an OpenID provider: verified by its published keys, fetched again when it signs with a new one."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import httpx2
+import jwt
+from pydantic import TypeAdapter, ValidationError
+
+from perdure.access import Caller, TokenScope, acting
+from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.identity import UserId
+from perdure.refusals import NotAuthenticated
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures by a private key alone: with ``none`` anybody signs, and with HS256 anybody who has the public key."""
+
+_KEYS_KEPT = 600.0
+"""Seconds after which the provider's keys are fetched again; a choice: a key that it withdrew counts no longer."""
+
+_AGAIN_AFTER = 30.0
+"""Seconds within which a token with an unknown key has the keys fetched once; a choice, as anybody can make one."""
+
+_WITHIN = 5.0
+"""Seconds that the provider may take to answer; a choice."""
+
+_LEEWAY = 30
+"""Seconds that the provider's clock may be ahead or behind; a choice."""
+
+_LONGEST = 16_000
+"""Characters of a token that is looked at: headers of that length are refused before."""
+
+_SCOPES = "perdure:"
+"""What each scope for this service begins with in a token; ``perdure:person`` marks a person's."""
+
+_user: TypeAdapter[str] = TypeAdapter(UserId)
+
+
+@dataclass(kw_only=True)
+class Provider:
+    """An OpenID provider.
+
+    Args:
+        issuer: Its address, which its tokens name as ``iss``.
+        audience: What its tokens for this service name as ``aud``.
+        user_claim: The claim that holds the user's id.
+        keys_url: Where its keys are; empty: as its own configuration says.
+    """
+
+    issuer: str
+    audience: str
+    user_claim: str = "sub"
+    keys_url: str = ""
+    _keys: dict[str, jwt.PyJWK] = field(default_factory=dict[str, jwt.PyJWK])
+    _fetched: float = float("-inf")
+    _fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def caller(self, text: str) -> Caller:
+        """Return whom a token stands for.
+
+        Raises:
+            NotAuthenticated: The token does not count: it is forged, expired, or for somebody else.
+            StoreUnavailable: The provider's keys cannot be fetched.
+        """
+        try:
+            if len(text) > _LONGEST:
+                raise NotAuthenticated("the token does not count")
+            header = jwt.get_unverified_header(text)
+            if header.get("alg") not in ALGORITHMS:
+                raise NotAuthenticated("the token does not count")
+            key = await self._key(str(header.get("kid", "")))
+            claims = jwt.decode(
+                text,
+                key.key,
+                # A key signs in its own way alone, whatever a token says of itself.
+                algorithms=[key.algorithm_name],
+                audience=self.audience,
+                issuer=self.issuer,
+                leeway=_LEEWAY,
+                options={"require": ["exp", "iss", "aud"]},
+            )
+            return _caller(claims, self.user_claim)
+        except (jwt.PyJWTError, ValidationError, ValueError) as error:
+            raise NotAuthenticated("the token does not count") from error
+
+    async def _key(self, identifier: str) -> jwt.PyJWK:
+        async with self._fetching:
+            age = time.monotonic() - self._fetched
+            if age > _KEYS_KEPT or (identifier not in self._keys and age > _AGAIN_AFTER):
+                try:
+                    self._keys = await self._fetch()
+                    self._fetched = time.monotonic()
+                except StoreUnavailable:
+                    # What it signed with a minute ago still counts while it is away.
+                    if identifier not in self._keys:
+                        raise
+        if identifier not in self._keys:
+            raise NotAuthenticated("the token does not count")
+        return self._keys[identifier]
+
+    async def _fetch(self) -> dict[str, jwt.PyJWK]:
+        async with httpx2.AsyncClient(timeout=_WITHIN, follow_redirects=False) as web:
+            url = self.keys_url
+            if not url:
+                described = await _json(web, f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
+                url = str(described.get("jwks_uri", ""))
+            require_safe("oidc_keys_url", url)
+            found: list[Any] = (await _json(web, url)).get("keys") or []
+        keys: dict[str, jwt.PyJWK] = {}
+        for one in found:
+            try:
+                key = jwt.PyJWK(one)
+            except (jwt.PyJWTError, AttributeError, TypeError):
+                continue
+            # A shared secret among the keys would make everybody who sees them a signer.
+            if key.algorithm_name in ALGORITHMS and one.get("use", "sig") == "sig":
+                keys[key.key_id or ""] = key
+        return keys
+
+
+async def _json(web: httpx2.AsyncClient, url: str) -> dict[str, Any]:
+    try:
+        answer = await web.get(url)
+        answer.raise_for_status()
+        found: object = answer.json()
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise StoreUnavailable("openid provider", f"{url}: {type(error).__name__}") from error
+    if not isinstance(found, dict):
+        raise StoreUnavailable("openid provider", f"{url}: is no JSON object")
+    return cast("dict[str, Any]", found)
+
+
+def require_safe(name: str, url: str) -> None:
+    """Check that keys from an address can be believed: nobody on the way can have changed them.
+
+    Raises:
+        InvalidInput: It is no address by TLS, and none of this machine.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "https" and parts.hostname:
+        return
+    if parts.scheme != "http" or parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+        raise InvalidInput(name, f"{url!r} is not an address by https", fix="write https://…")
+
+
+def _caller(claims: dict[str, Any], user_claim: str) -> Caller:
+    user = _user.validate_python(claims.get(user_claim), strict=True)
+    given = claims.get("scope", claims.get("scp", ""))
+    said = {str(one) for one in cast("list[object]", given)} if isinstance(given, list) else {*str(given).split()}
+    scopes = frozenset(one for one in TokenScope if f"{_SCOPES}{one.value}" in said)
+    program = str(claims.get("azp") or claims.get("client_id") or "")[:200]
+    person = f"{_SCOPES}person" in said
+    return Caller(
+        token=str(claims.get("jti") or "jwt")[:80],
+        actor=acting(program or user, user if person else None, person=person),
+        scopes=scopes,
+        user_id=user,
+        expires_at=claims["exp"],
+    )

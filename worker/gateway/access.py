@@ -1,0 +1,140 @@
+"""Tokens for services: made, listed, revoked and checked; and what is asked twice under one idempotency key."""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from perdure.access import AccessToken, Caller, NewToken, TokenRequest, caller_of, new_token, parts_of
+from perdure.changes import Actor
+from perdure.documents import refuse_unknown
+from perdure.erasures import ErasureReceipt
+from perdure.errors import TenantKeyMissing
+from perdure.identity import digest
+from perdure.refusals import KeyReused, NotAuthenticated, UnknownThing
+from perdure.requests import EraseRequest
+from worker.gateway.base import call
+from worker.gateway.memory import MemoryCalls
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+_KEYS_KEPT = 24 * 3_600
+"""Seconds for which it is known what was asked under an idempotency key; a choice, longer than a client retries."""
+
+
+class AccessCalls(MemoryCalls):
+    """Who may come in to a service. Whoever may make a token is an administrator: no door offers that."""
+
+    @call
+    async def create_token(self, request: TokenRequest, *, by: Actor) -> NewToken:
+        """Make a token. Its text is returned here and nowhere else; what is kept cannot be used as one.
+
+        Raises:
+            InvalidInput: A scope is unknown, or its end has passed.
+        """
+        from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  it loads Redis's client
+
+        refuse_unknown(request)
+        made = new_token(request, datetime.now(UTC), by)
+        await AccessTokens(self._redis()).add(made.token)
+        return made
+
+    @call
+    async def tokens(self, *, by: Actor) -> list[AccessToken]:
+        """Return all tokens without their secrets, the oldest first; expired ones too."""
+        from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
+
+        return await AccessTokens(self._redis()).all()
+
+    @call
+    async def revoke_token(self, identifier: str, *, by: Actor) -> None:
+        """Revoke a token: it counts no longer, with the next request.
+
+        Raises:
+            UnknownThing: There is none with this id.
+        """
+        from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
+
+        tokens = AccessTokens(self._redis())
+        if await tokens.one(identifier) is None:
+            raise UnknownThing("id", f"there is no token {identifier!r}", fix="perdure tokens list shows the ids")
+        await tokens.remove(identifier)
+
+    @call
+    async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:
+        """Erase as ``MemoryCalls.erase`` does; a user's own tokens, which name the user, are revoked before."""
+        from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
+
+        refuse_unknown(request)
+        # Without Temporal nothing is erased, and nobody's token revoked.
+        await self.client()
+        if request.of is None:
+            tokens = AccessTokens(self._redis())
+            await tokens.remove(*(one.id for one in await tokens.all() if one.user_id == request.user_id))
+        return await super().erase(request, by=by)
+
+    @call
+    async def caller(self, text: str, *, by: Actor) -> Caller:
+        """Return whom the text of a token stands for.
+
+        Raises:
+            NotAuthenticated: There is no such token, or it has expired.
+            StoreUnavailable: Redis, which knows, does not answer.
+        """
+        from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
+
+        if (parts := parts_of(text)) is not None:
+            kept = await AccessTokens(self._redis()).one(parts[0])
+            caller = kept and caller_of(kept, parts[1], datetime.now(UTC))
+            if caller:
+                return caller
+        raise NotAuthenticated("the token does not count")
+
+    @call
+    async def admission(self, caller: Caller | None, what: str, operation: str, *, admitted: bool, by: Actor) -> None:
+        """Audit that somebody was admitted, or turned away. Without the tenant key, nothing can be audited here.
+
+        Args:
+            caller: Whom the token stands for; None: nobody, as it does not count.
+            what: What was asked for: the method and the route, without ids.
+            operation: The request's id.
+            admitted: Whether it was permitted.
+            by: Who asked.
+        """
+        with suppress(TenantKeyMissing):
+            reader = await self._keyed_reader()
+            await reader.admission(caller, what, operation, admitted=admitted, by=by)
+
+    @call
+    async def require_same_request(self, key: str, whose: str, request: bytes, *, by: Actor) -> None:
+        """Check that an idempotency key is new, or was sent with the same request, and remember it for a day.
+
+        Args:
+            key: The key.
+            whose: Whose key it is: another caller's same key is another one.
+            request: What is asked.
+            by: Who asks.
+
+        Raises:
+            KeyReused: It was sent with another request.
+            StoreUnavailable: Redis, which knows, does not answer.
+        """
+        from perdure.stores.redis import keys  # noqa: PLC0415  it loads Redis's client
+        from perdure.stores.redis.connection import ask  # noqa: PLC0415  the same
+
+        place = keys.requested(digest("requested/1", whose, key)[:32])
+        # The caller's own key is in the digest, so that nobody can guess the request by it.
+        told = digest("request/1", whose, key, request.hex())[:32]
+        first = await ask(self._redis(), "SET", place, told, "NX", "EX", _KEYS_KEPT)
+        if not first and await ask(self._redis(), "GET", place) not in (told, None):
+            fix = "use a new key for another request"
+            raise KeyReused(f"the key {key[:80]!r} was sent before with another request ({fix})")
+
+    def _redis(self) -> "Redis":
+        """Return this gateway's connection to Redis, which is opened when it is first used."""
+        from perdure.stores.redis.connection import connect  # noqa: PLC0415  the same
+
+        if self._connection is None:
+            self._connection = connect(self._addresses.redis_url)
+            self._stack.push_async_callback(self._connection.aclose)
+        return self._connection

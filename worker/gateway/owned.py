@@ -1,0 +1,123 @@
+"""What a service asks of tasks and jobs by their ids: whose they are, and where a job is."""
+
+import asyncio
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.changes import Actor
+from perdure.errors import InvalidInput, PerdureError
+from perdure.identity import workflow_id as workflow_id_of
+from perdure.jobs import Receipt
+from perdure.model import Model
+from perdure.names import STAGE, Workflow
+from perdure.refusals import UnknownThing
+from perdure.temporal.attributes import TENANT
+from perdure.temporal.errors import translated
+from worker.gateway.base import call
+from worker.gateway.explaining import ExplainingCalls
+
+_DIGITS = 12
+"""Of the digest behind a task's id in its workflow's (``perdure.identity.workflow_id``)."""
+
+_TOLD_WITHIN = timedelta(seconds=1)
+"""How long a worker may take to say what a job does: the answer is complete without it."""
+
+
+class JobStatus(StrEnum):
+    """Where a job is. What is slow is running, and never failed."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class JobState(Model):
+    """Where a job is, and what became of each of its items."""
+
+    job_id: str
+    status: JobStatus
+    stage: str = ""
+    """Of one that runs: what it does, where a worker can tell."""
+    receipt: Receipt | None = None
+    code: str = ""
+    """Of one that failed: the error's code."""
+    problem: str = ""
+
+
+class OwnedCalls(ExplainingCalls):
+    """Looking at one user's tasks and jobs by their ids."""
+
+    @call
+    async def require_task_of(self, user_id: str, workflow_id: str, *, by: Actor) -> None:
+        """Check that a task, or a workflow that asks people a question, is a user's.
+
+        Raises:
+            UnknownThing: There is none with this id, or it is somebody else's.
+            TenantKeyMissing: Its id is not that of the user's task, and this process has no tenant key to look further.
+        """
+        unknown = UnknownThing("task", f"there is no {workflow_id!r} of this user")
+        found = await self._described(workflow_id, unknown)
+        if found.workflow_type not in (Workflow.RESUMABLE_AGENT, Workflow.ASK_PERSON):
+            raise unknown
+        task_id = workflow_id.removeprefix("task-")[: -_DIGITS - 1]
+        if workflow_id == workflow_id_of(user_id, task_id):
+            return
+        # It was started under an id of its own, by a schedule say.
+        tenant = found.typed_search_attributes.get(TENANT)
+        if tenant is None or tenant != await (await self._keyed_reader()).tenant(user_id, None):
+            raise unknown
+
+    @call
+    async def job(
+        self, user_id: str, job: str, *, of: str | None = None, wait: timedelta = timedelta(), by: Actor
+    ) -> JobState:
+        """Return where a job is, waiting a while for its end.
+
+        Args:
+            user_id: Whose; another user's job counts as nonexistent.
+            job: Its id.
+            of: The team or agent whose memory it is for; None: the user's own.
+            wait: How long to wait for its end.
+            by: Who asks.
+
+        Raises:
+            UnknownThing: There is no such job.
+            UnknownOwner: The user does not belong to the owner, or there is no such owner.
+            TenantKeyMissing: This process has no tenant key, without which it cannot tell whose job it is.
+        """
+        unknown = UnknownThing("job", f"there is no {job!r} of this user")
+        tenant = await (await self._keyed_reader()).tenant(user_id, of)
+        found = await self._described(job, unknown)
+        if found.workflow_type != Workflow.INGEST_MEMORY or found.typed_search_attributes.get(TENANT) != tenant:
+            raise unknown
+        handle = (await self.client()).get_workflow_handle(job, result_type=Receipt)
+        # A job that has ended answers at once.
+        ended = found.status is not WorkflowExecutionStatus.RUNNING
+        try:
+            async with asyncio.timeout(None if ended else wait.total_seconds()):
+                return JobState(job_id=job, status=JobStatus.DONE, receipt=await translated(handle.result)())
+        except TimeoutError:
+            return JobState(job_id=job, status=JobStatus.RUNNING, stage=await self._stage(handle))
+        except PerdureError as error:
+            if not ended and (await handle.describe()).status is WorkflowExecutionStatus.RUNNING:
+                raise
+            problem = str(error).removeprefix(f"{error.code} ")
+            return JobState(job_id=job, status=JobStatus.FAILED, code=error.code, problem=problem)
+
+    async def _stage(self, handle: Any) -> str:
+        try:
+            return str(await handle.query(STAGE, rpc_timeout=_TOLD_WITHIN))
+        except RPCError:
+            return ""
+
+    async def _described(self, workflow_id: str, unknown: InvalidInput) -> WorkflowExecutionDescription:
+        try:
+            return await (await self.client()).get_workflow_handle(workflow_id).describe()
+        except RPCError as error:
+            if error.status not in (RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT):
+                raise
+            raise unknown from error

@@ -1,0 +1,65 @@
+"""The application: all routes, behind the one gate, inside what names and measures each request."""
+
+import importlib.metadata
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from starlette.responses import Response
+
+from perdure.access import TokenScope
+from perdure.settings import Settings
+from worker.access.authenticating import Authenticator
+from worker.gateway import Gateway
+from worker.http import ingest, memories, problems, recall, skills, status, tasks
+from worker.http.document import documented
+from worker.http.endpoints import JSON, Routes
+from worker.http.following import Followers
+from worker.http.gate import AccessGate
+from worker.http.limits import BodyLimits
+from worker.http.observing import Observing
+
+document = Routes("document")
+
+
+@document.at("GET", "/openapi.json", TokenScope.READ, media=JSON)
+async def openapi(request: Request) -> Response:
+    """Return this document."""
+    return Response(json.dumps(documented(request.app)), media_type=JSON)
+
+
+ROUTES = (ingest.routes, recall.routes, memories.routes, tasks.routes, skills.routes, status.routes, document)
+
+
+def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here: bool = False) -> FastAPI:
+    """Make the application.
+
+    Args:
+        settings: Which provider's tokens count.
+        gateway: What it calls.
+        local: Whether it can be reached from this machine alone, so that the machine's own token counts.
+        measured_here: Whether ``/metrics`` has what is measured.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        async with gateway:
+            yield
+
+    version = importlib.metadata.version("perdure")
+    app = FastAPI(title="Perdure", version=version, lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
+    app.router.redirect_slashes = False
+    app.state.gateway = gateway
+    app.state.followers = Followers()
+    app.state.readiness = status.Readiness(gateway)
+    app.state.measured_here = measured_here
+    for one in ROUTES:
+        one.serve(app)
+    problems.handle(app)
+    # The last one that is added is the first that a request meets.
+    app.add_middleware(BodyLimits)
+    app.state.authenticator = Authenticator(settings, gateway, local=local)
+    app.add_middleware(AccessGate, routes=app.router.routes, authenticator=app.state.authenticator, gateway=gateway)
+    app.add_middleware(Observing)
+    return app

@@ -1,0 +1,116 @@
+"""What every handler has of its request: who asks, the gateway, whose memory is meant."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Annotated, Any, TypeVar
+from uuid import uuid4
+
+from fastapi import Depends, Header, Query, Request
+
+from perdure.access import Caller
+from perdure.errors import StillRunning
+from perdure.identity import digest
+from worker.gateway import Gateway
+
+T = TypeVar("T")
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+def _gateway(request: Request) -> Gateway:
+    gateway: Gateway = request.app.state.gateway
+    return gateway
+
+
+Asker = Annotated[Caller, Depends(_caller)]
+"""Whom the token stands for."""
+
+Here = Annotated[Gateway, Depends(_gateway)]
+"""The gateway."""
+
+UserParam = Annotated[
+    str | None,
+    Query(
+        description="The user for whom is asked. With a token of one user, leave it out: others do not exist.",
+        max_length=500,
+    ),
+]
+
+OfParam = Annotated[
+    str | None,
+    Query(description="Whose memory: `team:NAME` or `agent:NAME` that the user belongs to.", max_length=100),
+]
+
+KeyHeader = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="Your own key for this request: sent again, it has no second effect; another is refused.",
+        min_length=1,
+        max_length=300,
+    ),
+]
+
+
+class Once:
+    """A request that may be sent again.
+
+    Args:
+        request: The request.
+        caller: Who asks.
+        here: The gateway.
+        key: Its idempotency key; None: it has none, and each sending is a request of its own.
+    """
+
+    def __init__(self, request: Request, caller: Asker, here: Here, key: KeyHeader = None) -> None:
+        self._request = request
+        self._caller = caller
+        self._here = here
+        self.key = key
+
+    async def identify(self, user_id: str) -> str:
+        """Return an id for what is asked: the same for the same request under the same key.
+
+        Raises:
+            KeyReused: The key was sent with another request.
+        """
+        if self.key is None:
+            return uuid4().hex
+        url, body = self._request.url, getattr(self._request.state, "body", b"")
+        asked = b"\n".join([self._request.method.encode(), url.path.encode(), url.query.encode(), body])
+        whose = digest("whose/1", self._caller.user_id or "", self._caller.actor.id, user_id)
+        await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
+        return digest("sent/1", whose, url.path, self.key)[:32]
+
+
+OnceOnly = Annotated[Once, Depends()]
+"""The request's idempotency key, and the id that it stands for."""
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return what something that waits comes to; once the client is away, it is no longer waited for.
+
+    Only for what waits and changes nothing: a change goes on to its end, whoever listens.
+
+    Raises:
+        StillRunning: The client is away, so that nobody reads this.
+    """
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise StillRunning("the client went away")
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,148 @@
+"""Following a task by server-sent events. Nothing is queued: what a client does not read holds up its own stream."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AbstractContextManager, aclosing, contextmanager
+from datetime import UTC, datetime
+
+from pydantic import BaseModel
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from perdure.access import Caller
+from perdure.refusals import TooManyRequests
+from worker.gateway import Gateway
+from worker.http.endpoints import EVENTS
+
+EVERY = 1.0
+"""Seconds between two looks at a task; a choice: a worker answers each in milliseconds."""
+
+LASTS = 600.0
+"""Seconds after which a stream ends, and its client connects again: a token that was revoked then counts no longer."""
+
+STREAMS = 200
+"""Streams of one process; a choice of 200 looks a second at most."""
+
+STREAMS_OF_ONE = 20
+"""Streams of one token; a choice."""
+
+_QUIET = 15.0
+"""Seconds without news after which a comment is sent, so that nothing on the way takes the stream for dead."""
+
+_CLOSED_AFTER = 5.0
+"""Seconds that a full service asks a client to wait."""
+
+
+class Followers:
+    """How many streams are open."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    @property
+    def open(self) -> int:
+        """How many there are."""
+        return self._open.total()
+
+    @contextmanager
+    def entered(self, caller: Caller) -> Generator[None]:
+        """Count a stream for as long as the block lasts.
+
+        Raises:
+            TooManyRequests: There are as many as there may be.
+        """
+        whose = f"{caller.token} {caller.actor.id}"
+        if self._open.total() >= STREAMS or self._open[whose] >= STREAMS_OF_ONE:
+            raise TooManyRequests("too many streams are open", retry_after=_CLOSED_AFTER)
+        self._open[whose] += 1
+        try:
+            yield
+        finally:
+            self._open[whose] -= 1
+            if not self._open[whose]:
+                del self._open[whose]
+
+
+class EventStream(Response):
+    """An answer that is sent event by event, until it ends or the client goes away.
+
+    Args:
+        events: What is sent.
+        place: Counts the stream while it is open.
+    """
+
+    media_type = EVENTS
+
+    def __init__(self, events: AsyncGenerator[bytes], place: AbstractContextManager[None]) -> None:
+        super().__init__(headers={"X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._events = events
+        self._place = place
+        # What is refused has to be answered before the stream begins.
+        self._place.__enter__()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events."""
+        sending = asyncio.create_task(self._send_all(send))
+        leaving = asyncio.create_task(_gone(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                sending.result()
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+            self._place.__exit__(None, None, None)
+
+    async def _send_all(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        async with aclosing(self._events) as events:
+            async for one in events:
+                # It waits while the client does not read.
+                await send({"type": "http.response.body", "body": one, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def followed(here: Gateway, workflow_id: str, caller: Caller) -> AsyncGenerator[bytes]:
+    """Yield the events of a task until it has ended, or the stream has lasted long enough.
+
+    Args:
+        here: The gateway.
+        workflow_id: The task.
+        caller: Who follows it: no longer than the token counts.
+    """
+    clock = asyncio.get_running_loop().time
+    until, told, heard = clock() + _lasts(caller), b"", clock()
+    yield b"retry: 2000\n\n"
+    while clock() < until:
+        is_open = await here.is_running(workflow_id, by=caller.actor)
+        progress = await here.progress(workflow_id, by=caller.actor)
+        if progress is not None and (now := _event("progress", progress)) != told:
+            told, heard = now, clock()
+            yield now
+        if not is_open:
+            result = await here.ended(workflow_id, by=caller.actor)
+            yield _event("end", result) if result else b"event: end\ndata: null\n\n"
+            return
+        if clock() - heard > _QUIET:
+            heard = clock()
+            yield b": nothing new\n\n"
+        await asyncio.sleep(EVERY)
+
+
+def _lasts(caller: Caller) -> float:
+    if caller.expires_at is None:
+        return LASTS
+    return min(LASTS, (caller.expires_at - datetime.now(UTC)).total_seconds())
+
+
+def _event(name: str, value: BaseModel) -> bytes:
+    # JSON has no line breaks of its own, so a text cannot end the event.
+    return f"event: {name}\ndata: {value.model_dump_json()}\n\n".encode()
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,149 @@
+"""What a body may be, before anything reads it: so many bytes, in so many seconds, JSON in UTF-8, not nested deeply."""
+
+import asyncio
+import contextlib
+import json
+from typing import NoReturn
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from perdure.errors import PerdureError
+from perdure.model import DEEPEST_VALUE
+from perdure.refusals import BodyTooLarge, BodyTooSlow, BodyUnsupported, RequestRefused
+from worker.http.problems import answer_of
+
+MOST_BYTES = 2_000_000
+"""Bytes of a body: a batch may have 1.5 MB, which is as long in JSON with spaces."""
+
+WITHIN = 20.0
+"""Seconds within which a body has to arrive; a choice."""
+
+_ENVELOPE = 16
+"""Levels of a request around a value that a task may carry; a choice."""
+
+DEEPEST = DEEPEST_VALUE + _ENVELOPE
+"""Lists and objects within one another; parsers stop at 200."""
+
+_BODIED = ("POST", "PUT", "PATCH", "DELETE")
+
+
+class BodyLimits:
+    """Reads each body whole before the application does, and refuses what it must not read.
+
+    Args:
+        app: The application.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its body."""
+        if scope["type"] != "http" or scope["method"] not in _BODIED:
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await _read(Headers(scope=scope), receive)
+        except PerdureError as error:
+            answer = answer_of(error, scope["state"]["request_id"], {"Connection": "close"})
+            await answer(scope, receive, send)
+            return
+        if body is not None:
+            scope["state"]["body"] = body
+            await self._app(scope, _Given(body, receive), send)
+
+
+class _Given:
+    """A body that was read, and after it whatever the client still says: that it went away."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+async def _read(headers: Headers, receive: Receive) -> bytes | None:
+    """Return the body; None: the client went away."""
+    told = headers.get("content-length", "")
+    if told.isdecimal() and int(told) > MOST_BYTES:
+        raise _too_large()
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(WITHIN):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > MOST_BYTES:
+                    raise _too_large()
+                if not message.get("more_body", False):
+                    break
+    except TimeoutError:
+        raise BodyTooSlow(f"the body did not arrive within {WITHIN:.0f} s") from None
+    body = b"".join(parts)
+    if body:
+        _require_json(headers)
+        require_readable(body)
+    return body
+
+
+def _too_large() -> BodyTooLarge:
+    return BodyTooLarge(f"the body has more than {MOST_BYTES:,} bytes (send fewer items at a time)")
+
+
+def _require_json(headers: Headers) -> None:
+    media, _, rest = headers.get("content-type", "").partition(";")
+    if media.strip().lower() != "application/json":
+        raise BodyUnsupported("the body is not said to be JSON (send Content-Type: application/json)")
+    for part in rest.split(";"):
+        name, _, value = part.partition("=")
+        if name.strip().lower() == "charset" and value.strip().strip('"').lower() not in ("utf-8", "utf8"):
+            raise BodyUnsupported("the body is said not to be UTF-8, which JSON is in")
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise BodyUnsupported("the body is compressed (send it as it is)")
+
+
+def require_readable(body: bytes) -> None:
+    """Check that a body is UTF-8, has numbers of JSON alone, and is not nested deeper than a parser can follow.
+
+    Raises:
+        RequestRefused: It is not.
+    """
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        raise RequestRefused("the body is not UTF-8") from None
+    if _depth(body) > DEEPEST:
+        raise RequestRefused(f"the body is nested deeper than {DEEPEST} levels")
+    if b"NaN" in body or b"Infinity" in body:
+        with contextlib.suppress(ValueError):
+            json.loads(body, parse_constant=_no_number)
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise RequestRefused(f"the body is not JSON: {constant} is no number of it")
+
+
+def _depth(body: bytes) -> int:
+    """Return how deeply the brackets outside texts are nested, whether or not it is JSON."""
+    deepest = level = 0
+    # Texts are skipped as wholes: a body that consists of them takes no time.
+    for place, part in enumerate(body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')):
+        if place % 2 or not (b"[" in part or b"{" in part or b"]" in part or b"}" in part):
+            continue
+        for one in part:
+            if one in b"[{":
+                level += 1
+                deepest = max(deepest, level)
+            elif one in b"]}":
+                level -= 1
+    return deepest

@@ -1,0 +1,47 @@
+"""Routes that ask memory: exactly by lane and key, or by meaning and words."""
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from perdure.access import TokenScope
+from perdure.documents import validated
+from perdure.entries import Lane
+from perdure.memory.recall.query import RecallResult
+from perdure.requests import LookupKey, RecallRequest
+from worker.http.asking import Asker, Here, OfParam, UserParam
+from worker.http.bodies import QueryBody
+from worker.http.endpoints import Routes, answered
+
+routes = Routes("recall")
+
+
+@routes.at("GET", "/v2/control/activity", TokenScope.READ, answers=RecallResult)
+async def activity(
+    *,
+    lane: Annotated[Lane, Query(description="The log: recommendation, feedback or pattern.")],
+    key: Annotated[list[LookupKey], Query(description="Exactly this key; may be repeated.", max_length=1_000)],
+    caller: Asker,
+    here: Here,
+    user_id: UserParam = None,
+    of: OfParam = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> Response:
+    """Return the records of a log under exactly these keys.
+
+    Where they are fewer than three, memory is searched by meaning too: `trigger` says so.
+    """
+    asked = {"user_id": caller.user(user_id), "of": of, "lane": lane, "keys": tuple(key), "limit": limit}
+    return answered(await here.recall(validated(RecallRequest, asked, ""), by=caller.actor))
+
+
+@routes.at("POST", "/v2/control/query", TokenScope.READ, answers=RecallResult)
+async def query(*, body: QueryBody, caller: Asker, here: Here) -> Response:
+    """Recall from every tier of memory.
+
+    `context` is the block for a prompt; each item has its score and the parts of it, and `degraded` names the stores
+    that did not answer.
+    """
+    request = validated(RecallRequest, body.asked(caller), "")
+    return answered(await here.recall(request, by=caller.actor))

@@ -1,0 +1,89 @@
+"""The process of the HTTP service: it answers until it is stopped, and then ends what it has begun."""
+
+import ipaddress
+import socket
+import sys
+
+import uvicorn
+
+from perdure.errors import InvalidInput
+from perdure.settings import Settings
+from worker.access import local_token
+from worker.gateway import Gateway
+from worker.http.app import make_app
+from worker.http.connections import PatientProtocol
+from worker.local_worker import reachable
+from worker.telemetry import Telemetry, configure_logging
+from worker.telemetry.setup import sends_metrics
+
+_CONNECTIONS = 2_000
+"""Connections and requests at once beyond which a request is answered by 503; a choice."""
+
+_ENDS_WITHIN = 20
+"""Seconds that requests have to end once the service is stopped; a choice: a wait for a job may take longer."""
+
+
+def serve(settings: Settings) -> None:
+    """Answer requests until SIGTERM or Ctrl-C.
+
+    Raises:
+        InvalidInput: The address cannot be listened on, or the provider's settings are wrong.
+        NothingRuns: No servers are configured, and none run here.
+        StoreUnavailable: The token of this machine cannot be made.
+    """
+    configure_logging()
+    local = is_loopback(settings.http_host)
+    listening = _listening(settings)
+    telemetry = Telemetry.start(settings, service="perdure-http", scraped=True)
+    try:
+        gateway = Gateway(settings, reachable(settings), plugins=[telemetry.plugin])
+        app = make_app(settings, gateway, local=local, measured_here=not sends_metrics())
+        token = f", token in {local_token.made(settings)}" if local else ""
+        host, port = listening.getsockname()[:2]
+        sys.stderr.write(f"serving http://{f'[{host}]' if ':' in host else host}:{port}{token}\n")
+        sys.stderr.flush()
+        config = uvicorn.Config(
+            app,
+            http=PatientProtocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_graceful_shutdown=_ENDS_WITHIN,
+            # Whoever asks is who the token says, and no header of a proxy's changes that.
+            proxy_headers=False,
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        listening.close()
+        telemetry.stop()
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether what listens on an address can be reached from this machine alone.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
+    (True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listening(settings: Settings) -> socket.socket:
+    host = "127.0.0.1" if settings.http_host == "localhost" else settings.http_host
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, settings.http_port))
+    except OSError as error:
+        listening.close()
+        problem = f"{host}:{settings.http_port} cannot be listened on: {error.strerror}"
+        raise InvalidInput("http_port", problem, fix="stop what listens there, or give another --port") from None
+    return listening

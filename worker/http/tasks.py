@@ -1,0 +1,233 @@
+"""Routes of tasks: starting, looking, answering, steering, cancelling."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import Path, Query, Request
+from starlette.responses import Response
+
+from perdure.access import Caller, TokenScope
+from perdure.asking import OpenQuestion
+from perdure.changes import Actor
+from perdure.documents import validated
+from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed, WorkflowCancelled
+from perdure.events import Event
+from perdure.explanations import TaskExplanation
+from perdure.model import Instant, Model, Name
+from perdure.questions import Answer
+from perdure.steering import PauseRequest, Redirection, TaskMessage
+from perdure.tasks import AgentTask, Phase, Progress, TaskResult
+from worker.gateway import Gateway
+from worker.gateway.listing import ListedTask, TaskFilter
+from worker.http.asking import Asker, Here, OnceOnly, UserParam, while_connected
+from worker.http.bodies import (
+    AnswerBody,
+    Body,
+    EventBody,
+    MessageBody,
+    PauseBody,
+    RedirectBody,
+    TaskBody,
+)
+from worker.http.endpoints import EVENTS, Routes, answered, listed
+from worker.http.following import EventStream, Followers, followed
+from worker.http.ingest import LONGEST_WAIT
+
+routes = Routes("tasks")
+
+Id = Annotated[str, Path(max_length=1_000, description="The task's `workflow_id`, as its start returned it.")]
+
+_TOLD_WITHIN = 5.0
+"""Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
+
+
+class StartedRun(Model):
+    """A task that was started, or that there was already."""
+
+    workflow_id: str
+    new: bool
+    """Whether this request started it; otherwise it was open, or had completed, under the same id."""
+    ended_at: Instant | None = None
+
+
+class ShownTask(Model):
+    """Where a task is."""
+
+    workflow_id: str
+    is_open: bool
+    progress: Progress | None = None
+    """None: no worker can say at the moment."""
+    result: TaskResult | None = None
+    """How it ended; None: it is open, or left none."""
+
+
+class Done(Model):
+    """That a request was taken."""
+
+    workflow_id: str
+
+
+@routes.at(
+    "POST",
+    "/v2/control/tasks",
+    TokenScope.TASKS,
+    answers=StartedRun,
+    status=202,
+    headers={"Location": "Where the task is asked for."},
+)
+async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Start a task, or attach to it.
+
+    A user and a `task_id` are one task: the same request again starts nothing new, and another task under the id is
+    refused.
+    """
+    asked = body.asked(caller, "again")
+    await once.identify(str(asked["user_id"]))
+    started = await here.start(validated(AgentTask, asked, "", InvalidTask), by=caller.actor, again=body.again)
+    value = StartedRun(workflow_id=started.workflow_id, new=started.new, ended_at=started.ended_at)
+    return answered(value, 202, {"Location": f"/v2/control/tasks/{started.workflow_id}"})
+
+
+@routes.at("GET", "/v2/control/tasks", TokenScope.TASKS, answers=ListedTask, many=True)
+async def list_tasks(
+    *,
+    caller: Asker,
+    here: Here,
+    user_id: UserParam = None,
+    phase: Phase | None = None,
+    skill: Name | None = None,
+    agent: Name | None = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+) -> Response:
+    """List a user's tasks, open ones first, the newest first. What is listed lags behind by a moment."""
+    given = {"phase": phase, "skill": skill, "agent": agent, "limit": limit}
+    wanted = validated(TaskFilter, given, "")
+    return listed(await here.tasks(wanted, caller.user(user_id), by=caller.actor))
+
+
+@routes.at("GET", "/v2/control/tasks/{workflow_id}", TokenScope.TASKS, answers=ShownTask)
+async def show_task(
+    *,
+    request: Request,
+    workflow_id: Id,
+    caller: Asker,
+    here: Here,
+    user_id: UserParam = None,
+    wait: Annotated[
+        float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for its end.", allow_inf_nan=False)
+    ] = 0,
+) -> Response:
+    """Say where a task is, which questions it asks, and how it ended."""
+    await _theirs(here, caller, user_id, workflow_id)
+    return answered(await while_connected(request, _state(here, workflow_id, wait, caller.actor)))
+
+
+@routes.at("GET", "/v2/control/tasks/{workflow_id}/events", TokenScope.TASKS, media=EVENTS)
+async def follow_task(
+    *, request: Request, workflow_id: Id, caller: Asker, here: Here, user_id: UserParam = None
+) -> Response:
+    """Follow a task by server-sent events: `progress` whenever it has changed, and `end` with its result.
+
+    A stream lasts ten minutes at most; a client connects again, as browsers do by themselves.
+    """
+    await _theirs(here, caller, user_id, workflow_id)
+    followers: Followers = request.app.state.followers
+    return EventStream(followed(here, workflow_id, caller), followers.entered(caller))
+
+
+@routes.at("GET", "/v2/control/tasks/{workflow_id}/explanation", TokenScope.TASKS, answers=TaskExplanation)
+async def explain_task(*, workflow_id: Id, caller: Asker, here: Here, user_id: UserParam = None) -> Response:
+    """Say what a task recalled and why, what it wrote, and what was ignored and why."""
+    await _theirs(here, caller, user_id, workflow_id)
+    return answered(await here.explain(workflow_id, by=caller.actor))
+
+
+@routes.at("GET", "/v2/control/questions", TokenScope.TASKS, answers=OpenQuestion, many=True)
+async def questions(
+    *, caller: Asker, here: Here, user_id: UserParam = None, limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> Response:
+    """List what a user's tasks, workflows and memories on hold ask a person, what waits longest first."""
+    return listed(await here.inbox(caller.user(user_id), limit=limit, by=caller.actor))
+
+
+@routes.at("POST", "/v2/control/tasks/{workflow_id}/answer", TokenScope.TASKS, answers=Done, person=True)
+async def answer_question(*, workflow_id: Id, body: AnswerBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Answer a question of a task, or of another workflow. Only a person may: the token has to be one of a person."""
+    user = await _theirs(here, caller, body.user_id, workflow_id)
+    await once.identify(user)
+    given = validated(Answer, body.model_dump(exclude_unset=True, exclude={"user_id"}), "", InvalidAnswer)
+    await here.answer(workflow_id, given, by=caller.actor)
+    return answered(Done(workflow_id=workflow_id))
+
+
+@routes.at("POST", "/v2/control/tasks/{workflow_id}/deliver", TokenScope.TASKS, answers=Done)
+async def deliver_event(*, workflow_id: Id, body: EventBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Deliver an event that a step of the task waits for, or will wait for. It is taken once."""
+    identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
+    event = validated(Event, {"id": identifier, **body.model_dump(exclude_unset=True, exclude={"user_id"})}, "")
+    await here.deliver(workflow_id, event, by=caller.actor)
+    return answered(Done(workflow_id=workflow_id))
+
+
+@routes.at("POST", "/v2/control/tasks/{workflow_id}/message", TokenScope.TASKS, answers=Done)
+async def message_task(*, workflow_id: Id, body: MessageBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Send a message to the model of a task with a goal, which it reads before its next turn."""
+    identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
+    message = validated(TaskMessage, {"text": body.text, "id": identifier}, "", InvalidTask)
+    await here.message(workflow_id, message, by=caller.actor)
+    return answered(Done(workflow_id=workflow_id))
+
+
+@routes.at("POST", "/v2/control/tasks/{workflow_id}/redirect", TokenScope.TASKS, answers=Done)
+async def redirect_task(*, workflow_id: Id, body: RedirectBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Give a task with a goal another one, or constraints."""
+    identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
+    given = {"id": identifier, **body.model_dump(exclude_unset=True, exclude={"user_id"})}
+    await here.redirect(workflow_id, validated(Redirection, given, "", InvalidTask), by=caller.actor)
+    return answered(Done(workflow_id=workflow_id))
+
+
+@routes.at("POST", "/v2/control/tasks/{workflow_id}/pause", TokenScope.TASKS, answers=Done)
+async def pause_task(*, workflow_id: Id, body: PauseBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Pause a task: what is under way ends, and nothing new begins."""
+    identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
+    request = validated(PauseRequest, {"because": body.because, "id": identifier}, "", InvalidTask)
+    await here.pause(workflow_id, request, by=caller.actor)
+    return answered(Done(workflow_id=workflow_id))
+
+
+@routes.at("POST", "/v2/control/tasks/{workflow_id}/resume", TokenScope.TASKS, answers=Done)
+async def resume_task(*, workflow_id: Id, body: PauseBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Let a paused task go on."""
+    identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
+    request = validated(PauseRequest, {"because": body.because, "id": identifier}, "", InvalidTask)
+    await here.resume(workflow_id, request, by=caller.actor)
+    return answered(Done(workflow_id=workflow_id))
+
+
+@routes.at("POST", "/v2/control/tasks/{workflow_id}/cancel", TokenScope.TASKS, answers=Done)
+async def cancel_task(*, workflow_id: Id, body: Body, caller: Asker, here: Here, once: OnceOnly) -> Response:
+    """Ask a task to stop; it finishes what it must not leave half done."""
+    await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
+    await here.cancel(workflow_id, by=caller.actor)
+    return answered(Done(workflow_id=workflow_id))
+
+
+async def _theirs(here: Gateway, caller: Caller, given: str | None, workflow_id: str) -> str:
+    """Return the user for whom is asked, whose task it is."""
+    user = caller.user(given)
+    await here.require_task_of(user, workflow_id, by=caller.actor)
+    return user
+
+
+async def _state(here: Gateway, workflow_id: str, wait: float, by: Actor) -> ShownTask:
+    if wait and await here.is_running(workflow_id, by=by):
+        try:
+            async with asyncio.timeout(wait):
+                await here.result(workflow_id, by=by)
+        except (TimeoutError, TaskFailed, WorkflowCancelled):
+            pass
+    is_open = await here.is_running(workflow_id, by=by)
+    progress = await here.progress(workflow_id, seconds=_TOLD_WITHIN, by=by)
+    result = None if is_open else await here.ended(workflow_id, by=by)
+    return ShownTask.model_construct(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
