@@ -55,6 +55,7 @@ COMMANDS = {
     "check": "worker.cli.check:check",
     "schema": "worker.cli.schema:schema",
     "secrets": "worker.cli.secrets:secrets",
+    "mcp": "worker.cli.mcp:mcp",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
     "completion": "worker.cli.completion:completion",

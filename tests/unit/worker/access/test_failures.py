@@ -15,4 +15,4 @@ def test_few_addresses_are_remembered() -> None:
     failures = Failures()
     for one in range(20_000):
         failures.failed(str(one), 0.0)
-    assert len(failures._windows) == 10_000
+    assert len(failures._windows) == 10_000  # pyright: ignore[reportPrivateUsage]

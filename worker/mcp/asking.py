@@ -1,0 +1,63 @@
+"""What every tool and resource has of a request: for whom it is made, and how its refusals are told to a model."""
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any, ParamSpec, TypeVar
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+
+from perdure.access import Caller
+from perdure.changes import Actor, ActorKind
+from perdure.errors import PerdureError
+from worker.gateway import Gateway
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Asking:
+    """The gateway, and for whom it is asked.
+
+    Args:
+        gateway: The gateway.
+        caller: Returns for whom a request is made, by the HTTP request that brought it; None: it came by stdio.
+    """
+
+    def __init__(self, gateway: Gateway, caller: Callable[[Any], Caller]) -> None:
+        self.gateway = gateway
+        self._caller = caller
+
+    def caller(self, context: Context[Any, Any]) -> Caller:
+        """Return for whom a request is made."""
+        return self._caller(context.request_context.request)
+
+    def agent(self, context: Context[Any, Any]) -> Actor:
+        """Return who acts: a client's model is an agent, whoever holds the token."""
+        return Actor(kind=ActorKind.AGENT, id=self.caller(context).actor.id)
+
+
+def told(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+    """Have a tool's refusals reach the model with the thing and the fix; anything else is a crash, without details."""
+
+    @functools.wraps(tool)
+    async def telling(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return await tool(*args, **kwargs)
+        except PerdureError as problem:
+            raise ToolError(str(problem)) from None
+
+    return telling
+
+
+def told_of_resource(resource: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+    """Have a resource's refusals reach the client with the thing and the fix."""
+
+    @functools.wraps(resource)
+    async def telling(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return await resource(*args, **kwargs)
+        except PerdureError as problem:
+            raise ResourceError(str(problem)) from None
+
+    return telling

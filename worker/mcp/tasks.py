@@ -1,0 +1,144 @@
+"""Tools and resources of tasks: starting one, seeing where it is, and having its user answer what it asks."""
+
+import secrets
+from typing import Annotated, Any, Literal
+
+from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field, JsonValue, create_model
+
+from perdure.access import TokenScope
+from perdure.documents import validated
+from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
+from perdure.model import Model
+from perdure.questions import Answer, AnswerType, Question
+from perdure.tasks import AgentTask, Progress, TaskResult
+from worker.mcp.asking import Asking, told, told_of_resource
+
+_TOLD_WITHIN = 5.0
+"""Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
+
+Id = Annotated[str, Field(description="The task's workflow_id, as start_task returned it.")]
+
+
+class Started(Model):
+    """A task that was started, or that there was already."""
+
+    workflow_id: str
+    new: bool
+    """Whether this call started it; otherwise it was open, or had completed, under the same id."""
+
+
+class Standing(Model):
+    """Where a task is."""
+
+    workflow_id: str
+    is_open: bool
+    progress: Progress | None = None
+    result: TaskResult | None = None
+    """How it ended, where it left that."""
+
+
+class Given(BaseModel):
+    """What a person answers; each question has its own form of it."""
+
+    answer: str | int | float | bool
+
+
+def offer(server: MCPServer[Any], asking: Asking) -> None:
+    """Offer a client's model tasks."""
+    gateway = asking.gateway
+
+    @server.tool(annotations=ToolAnnotations(destructive_hint=True))
+    @told
+    async def start_task(
+        ctx: Context[Any, Any],
+        *,
+        goal: Annotated[str, Field(description="What an agent should achieve, in words. Or name a skill.")] = "",
+        skill: Annotated[str, Field(description="The skill to run. Or give a goal.")] = "",
+        inputs: Annotated[dict[str, JsonValue] | None, Field(description="Those of the skill.")] = None,
+        agent: Annotated[str, Field(description="Who works on a goal, of the agents there are.")] = "agent",
+        task_id: Annotated[str, Field(description="Your own id: the same one again is the same task.")] = "",
+    ) -> Started:
+        """Start a durable task: it goes on through crashes and restarts, and does nothing twice. It runs on its own."""
+        caller = asking.caller(ctx)
+        caller.require(TokenScope.TASKS)
+        asked = {
+            "task_id": task_id or f"mcp-{secrets.token_hex(6)}",
+            "user_id": caller.user(None),
+            "goal": goal,
+            "skill": skill,
+            "inputs": inputs or {},
+            "agent": agent,
+        }
+        started = await gateway.start(validated(AgentTask, asked, "", InvalidTask), by=asking.agent(ctx))
+        return Started(workflow_id=started.workflow_id, new=started.new)
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    @told
+    async def task_progress(workflow_id: Id, ctx: Context[Any, Any]) -> Standing:
+        """Say where a task is, which questions it asks, and how it ended."""
+        await require_own(ctx, workflow_id)
+        is_open = await gateway.is_running(workflow_id, by=asking.agent(ctx))
+        progress = await gateway.progress(workflow_id, seconds=_TOLD_WITHIN, by=asking.agent(ctx))
+        result = None if is_open else await gateway.ended(workflow_id, by=asking.agent(ctx))
+        return Standing(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
+
+    @told
+    async def asked_of_user(workflow_id: str, question_id: str, ctx: Context[Any, Any]) -> Elicit[Given]:
+        asking.caller(ctx).require_person()
+        return elicited(await open_question(ctx, workflow_id, question_id))
+
+    @server.tool(annotations=ToolAnnotations(destructive_hint=True))
+    @told
+    async def answer_question(
+        workflow_id: Id,
+        question_id: Annotated[str, Field(description="The id of the question, as task_progress shows it.")],
+        answer: Annotated[ElicitationResult[Given], Resolve(asked_of_user)],
+        ctx: Context[Any, Any],
+    ) -> str:
+        """Have the user answer a question of a task: your client shows it to them. You cannot answer it yourself."""
+        caller = asking.caller(ctx)
+        if not isinstance(answer, AcceptedElicitation):
+            return "The user did not answer. The task goes on waiting."
+        given = {"question_id": question_id, "value": answer.data.answer}
+        await gateway.answer(workflow_id, validated(Answer, given, "", InvalidAnswer), by=caller.actor)
+        return "The answer was taken."
+
+    async def require_own(ctx: Context[Any, Any], workflow_id: str) -> None:
+        caller = asking.caller(ctx)
+        caller.require(TokenScope.TASKS)
+        await gateway.require_task_of(caller.user(None), workflow_id, by=asking.agent(ctx))
+
+    async def open_question(ctx: Context[Any, Any], workflow_id: str, question_id: str) -> Question:
+        await require_own(ctx, workflow_id)
+        progress = await gateway.progress(workflow_id, seconds=_TOLD_WITHIN, by=asking.agent(ctx))
+        if progress is None:
+            raise WorkerUnavailable("no worker says what the task asks: try again in some seconds")
+        for question in progress.questions:
+            if question.id == question_id:
+                return question
+        open_ones = ", ".join(question.id for question in progress.questions) or "none"
+        raise InvalidAnswer("question_id", f"{question_id!r} is not open", fix=f"open questions: {open_ones}")
+
+    @server.resource(
+        "perdure://tasks/{workflow_id}/explanation",
+        name="explanation",
+        description="What a task recalled and why, what it wrote, and what was ignored and why.",
+        mime_type="application/json",
+    )
+    @told_of_resource
+    async def explanation(workflow_id: str, ctx: Context[Any, Any]) -> str:
+        await require_own(ctx, workflow_id)
+        return (await gateway.explain(workflow_id, by=asking.agent(ctx))).model_dump_json()
+
+
+def elicited(question: Question) -> Elicit[Given]:
+    """Return how a client is to ask its user a question: with what it is about, and a form of the answer's type."""
+    lines = question.about.lines if question.about else []
+    forms: dict[AnswerType, Any] = {AnswerType.INTEGER: int, AnswerType.NUMBER: float}
+    form: Any = Literal[question.choices] if question.choices else forms.get(question.answer.type, str)
+    schema: type[Given] = create_model("Given", __base__=Given, answer=(form, Field(description=question.text[:200])))
+    return Elicit("\n".join([question.text, *lines]), schema)
