@@ -66,7 +66,7 @@ test-apart:
 	@$(IN_PAIRS) -m "apart and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
-	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring
+	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring --timeout 900
 	@$(SIDE_BY_SIDE) -m "slow and not timed and not apart"
 	@$(IN_PAIRS) -m "slow and apart"
 	@$(ALONE) -m "slow and timed"
