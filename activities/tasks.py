@@ -12,7 +12,8 @@ from activities.conversations import earlier_turns
 from activities.outcomes import EndedTask, TaskOutcomes
 from activities.pinning import PinnedPlan, TaskPinner
 from activities.step_results import StepsSource, bound_to, require_kept
-from activities.task_runs import Holder, TaskRuns, run_by
+from activities.task_holders import TaskHolders
+from activities.task_runs import Holder, TaskRuns
 from perdure.agent.offered import OfferedSkill
 from perdure.agent.prepared import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
@@ -29,7 +30,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.names import BINDING, Activity
 from perdure.secrets.sources import SecretKeeper
 from perdure.skills.linking import LinkedSkill
-from perdure.stores.redis.bindings import OpenedTask, TaskBindings
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask
@@ -86,7 +87,9 @@ class TaskActivities:
         """
         task, tenant, epoch, plan = await self._planned(request)
         kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
-        opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
+        opened = together(
+            self._holders.opened(tenant, task.task_id, self._holder(request.first_run), epoch), self._since()
+        )
         (found, since), values = await together(opened, together(*kept))
         bound = found.binding if found else None
         binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
@@ -156,7 +159,11 @@ class TaskActivities:
             day = task.date or request.started_at.date()
             await self._require_startable(task, tenant, TaskBinding.of(task, plan.version, day))
             return CheckedTask(version=plan.version)
-        own = await self._ended(tenant, task.task_id)
+        own = await (
+            self._holders.free(task, tenant, None) if request.begin.of else self._holders.ended(tenant, task.task_id)
+        )
+        if own is None:
+            return CheckedTask(version=plan.version)
         asker = Asker(task, tenant, epoch, "", request.started_at)
         source = await self._source(request.begin, tenant, own)
         differs = await self._beginnings.check(request.begin, asker, plan, own, source)
@@ -169,19 +176,17 @@ class TaskActivities:
             InvalidTask: It has.
         """
         try:
-            known = await self.bindings.known(tenant, task.task_id)
-        except StoreUnavailable:
+            # What began after Redis last lost data is known by it; a user may have had thousands of tasks.
+            own = await self._holders.free(task, tenant, await self._since())
+        except StoreUnavailable as problem:
+            if problem.store != "redis":
+                raise
             # A task goes on without Redis, so it also starts: what its id stands for is looked up as it is prepared.
             return
-        if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
-            if holder.workflow_id != task.workflow_id:
-                raise run_by(task.task_id, holder.workflow_id)
-            # Somebody has just started it: whoever asks is attached to that run, or refused there.
+        if own is None:
             return
-        # What began after Redis last lost data is known by it; a user may have had thousands of tasks.
-        runs = await self._runs.earlier(tenant, task.task_id, await self._since(), own=task.workflow_id)
-        await require_kept(StepsSource(task.task_id, runs, known))
-        bound = known.binding if known is not None else None
+        await require_kept(own)
+        bound = own.known.binding if own.known is not None else None
         if bound is not None and not binding.is_same(bound):
             raise binding.refused(task.task_id, bound)
 
@@ -253,22 +258,15 @@ class TaskActivities:
         """
         if not request.of or request.of == own.task_id or await bound_to(own) is not None:
             return own
-        return await self._ended(tenant, request.of)
-
-    async def _ended(self, tenant: str, task_id: str) -> StepsSource:
-        """Return a task that no workflow runs now.
-
-        Raises:
-            InvalidTask: One does.
-        """
-        known = await self.bindings.known(tenant, task_id)
-        if known is not None and known.holder and await self._runs.is_open(holder := Holder.read(known.holder)):
-            raise run_by(task_id, holder.workflow_id)
-        return StepsSource(task_id, await self._runs.earlier(tenant, task_id, None), known)
+        return await self._holders.ended(tenant, request.of)
 
     @property
     def _runs(self) -> TaskRuns:
         return TaskRuns(self.client)
+
+    @property
+    def _holders(self) -> TaskHolders:
+        return TaskHolders(self.bindings, self._runs)
 
     @property
     def _beginnings(self) -> TaskBeginnings:
@@ -308,29 +306,6 @@ class TaskActivities:
                 task = EndedTask(tenant=call.tenant, task_id=call.task_id, run=trial.run, succeeded=trial.succeeded)
                 await self.outcomes.tried(task, trial.version)
         return Kept(answered=True, unknown=unknown)
-
-    async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> OpenedTask | None:
-        """Note that this workflow runs the task; returns what is known of it, None without Redis.
-
-        Raises:
-            InvalidTask: Another workflow that runs it is still open.
-        """
-        mine = self._holder(first_run)
-        ended = ""
-        try:
-            while True:
-                found = await self.bindings.open(tenant, task_id, str(mine), instead_of=ended, epoch=epoch)
-                holder = Holder.read(found.holder)
-                if holder == mine:
-                    return found
-                if holder.workflow_id != mine.workflow_id and await self._runs.is_open(holder):
-                    raise run_by(task_id, holder.workflow_id)
-                ended = found.holder
-        except StoreUnavailable as problem:
-            if problem.store != "redis":
-                raise
-            # A task goes on without Redis: what must not happen twice waits for it, and is claimed only once.
-            return None
 
     async def _since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None if it has, or does not answer."""

@@ -264,6 +264,35 @@ async def test_a_fork_that_is_run_again_begins_where_it_began(
         await ended(gateway, forked, step="third", of=task.task_id)
 
 
+async def test_who_starts_a_fork_that_somebody_has_just_started_is_attached_to_it(
+    agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def is_not_seen_yet(*_: object, **__: object) -> bool:
+        return True
+
+    task, _ = failed
+    mended(agents, task.skill, HOLDS.replace('line: "third"}', 'line: "third"}, approve: "Go on?"'))
+    forked = AgentTask.model_validate({**task.model_dump(), "task_id": f"f{uuid4().hex[:8]}"})
+    begin = BeginRequest(step="second", of=task.task_id)
+    started = await gateway.start(forked, by=ME, begin=begin)
+    handle = agents.client.get_workflow_handle(started.workflow_id)
+    asked = await question_of(handle)
+    monkeypatch.setattr(Gateway, "_would_run", is_not_seen_yet)
+    again = await gateway.start(forked, by=ME, begin=begin)
+    assert (again.workflow_id, again.new) == (started.workflow_id, False)
+    with pytest.raises(InvalidTask, match="is already used by another task"):
+        await gateway.start(forked, by=ME, begin=BeginRequest(step="third", of=task.task_id))
+    with pytest.raises(InvalidTask, match="is run by the workflow"):
+        await gateway.start(forked, by=ME, begin=BeginRequest(step="second", confirmed=ANY))
+    await handle.terminate()
+    # A run that was killed a moment ago may still be listed as running.
+    another = await gateway.start(forked, by=ME, begin=begin)
+    assert another.new
+    asked = await question_of(agents.client.get_workflow_handle(another.workflow_id))
+    await gateway.answer(another.workflow_id, Answer(question_id=asked.id, value="yes"), by=ME)
+    assert (await gateway.result(another.workflow_id, by=ME)).output == OUTPUT
+
+
 @pytest.mark.parametrize("copied", [True, False], ids=["copied", "control"])
 async def test_a_fork_outlives_what_it_was_forked_from(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copied: bool
