@@ -11,6 +11,7 @@ from perdure.agent.steps.prompting import INSTRUCTIONS, Answered
 from perdure.agent.steps.runner import StepRunner
 from perdure.models.language import LanguageModels
 from perdure.names import Activity
+from perdure.temporal.heartbeats import beats
 
 
 class PromptActivities:
@@ -44,5 +45,7 @@ class PromptActivities:
             return await answer_of(self._models, step.model, request=request, **how)
 
         outcome = await self._runner.prompt(call, answer)
+        # Those of answers that could not be used as well.
+        outcome = outcome.changed(tokens=beats().tokens)
         await self._session.remembered(call, outcome)
         return outcome

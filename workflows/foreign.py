@@ -127,6 +127,9 @@ class ForeignCalls:
             # What became of it is known, and is not to be called unknown because the task is cancelled.
             with suppress(TimeoutError):
                 await workflow.wait_condition(ending.done, timeout=_NOTED_WITHIN, timeout_summary=summary)
+            if ending.done() and not ending.cancelled() and ending.exception() is None:
+                # What was called is undone with what the task did before.
+                self._running.state = self._running.state.undoable(ending.result().compensation)
             ending.cancel()
             raise
 

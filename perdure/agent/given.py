@@ -205,7 +205,7 @@ def _check_steps(skill: Skill, case: SkillCase, inner: Mapping[str, Skill]) -> N
                 within, known = inner[step.skill], [*known, one]
             walked = [step for _, step, _ in within.walk()]
             steps = {".".join((*known, step.id)) for step in walked if can(step)}
-            undoable = {step.id for step in walked if isinstance(step, ToolStep) and step.compensate}
+            undoable = {step.id for step in walked if isinstance(step, ToolStep | ForeignStep) and step.compensate}
             if last == COMPENSATE and len(around) == len(known) + 1 and around[-1] in undoable:
                 continue
             if known != around or ".".join((*around, last)) not in steps:

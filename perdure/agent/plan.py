@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from perdure.agent.prepared import ToolShape
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended, Result, StepCall, Value, Waits
+from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.reached import is_undecided
 from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.bounds import Limits
@@ -110,7 +111,7 @@ class Action:
     @property
     def undone_by(self) -> str:
         """The tool that undoes what it does; empty: none."""
-        undoing = self.call.step.compensate if isinstance(self.call, StepCall) else None
+        undoing = self.call.step.compensate if isinstance(self.call, StepCall | ForeignCall) else None
         return undoing.tool if undoing else ""
 
     @property

@@ -110,7 +110,8 @@ class SkillActions:
                 how = _expecting(step, of, now, state.branches[branch].delivered)
             case PromptStep(critical=critical):
                 call = PromptCall.model_validate(of)
-                how = {"activity": Activity.PROMPT_STEP, "call": call, "requests": ASKED, "critical": critical}
+                how = {"activity": Activity.PROMPT_STEP, "call": call, "critical": critical}
+                how["requests"] = ASKED * step.tries
             case RecallStep() if task.memory.recalls:
                 how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
             case RememberStep(critical=critical) if task.memory.remembers:

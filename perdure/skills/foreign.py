@@ -8,7 +8,15 @@ from perdure.durations import duration_of
 from perdure.model import Name, Passed, one_line
 from perdure.names import Workflow
 from perdure.skills.header import is_none
-from perdure.skills.templates import Duration, Identifier, MemoryTemplate, OnFailure, RecordTemplate, Template
+from perdure.skills.templates import (
+    CompensateTemplate,
+    Duration,
+    Identifier,
+    MemoryTemplate,
+    OnFailure,
+    RecordTemplate,
+    Template,
+)
 from perdure.tools import Effect
 
 TypeName = Annotated[str, Field(min_length=1, max_length=200), one_line]
@@ -27,6 +35,8 @@ class ForeignStep(Passed):
     approve: Template | None = None
     """The question for a person before it is called."""
     retry: Annotated[int, Field(ge=0, le=1_000)] | None = Field(default=None, exclude_if=is_none)
+    compensate: CompensateTemplate | None = Field(default=None, exclude_if=is_none)
+    """The tool that undoes it, if the task fails or is cancelled later."""
     expect: Template | None = None
     """What must hold of ``output``."""
     on_failure: OnFailure = OnFailure.FAIL

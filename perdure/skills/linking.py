@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.identity import digest
 from perdure.registry.prompts import pinned_version
+from perdure.skills.foreign import ForeignStep
 from perdure.skills.shape import Skill
 from perdure.skills.steps import SkillStep, Step, ToolStep
 from perdure.tolerance import taken_back
@@ -59,8 +60,9 @@ class LinkedSkill:
     @property
     def tools(self) -> list[str]:
         """The tools that steps call, and those that undo them, sorted."""
-        calling = [step for step in self.steps if isinstance(step, ToolStep)]
-        return sorted({step.tool for step in calling} | {step.compensate.tool for step in calling if step.compensate})
+        calling = [step for step in self.steps if isinstance(step, ToolStep | ForeignStep)]
+        called = {step.tool for step in calling if isinstance(step, ToolStep)}
+        return sorted(called | {step.compensate.tool for step in calling if step.compensate})
 
     @property
     def version(self) -> str:

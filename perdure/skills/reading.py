@@ -31,6 +31,7 @@ from perdure.skills.templates import (
     RecallTemplate,
     RecordTemplate,
 )
+from perdure.tools import Effect
 
 DEPTH = 3
 """How deep blocks may be nested."""
@@ -61,10 +62,10 @@ def _step(value: object, path: str, depth: int) -> Step:
     data = mapping(value, path, InvalidSkill)
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
-    if "tool" not in data and not data.keys().isdisjoint(_ACTIONS):
-        for name in data.keys() & (_OF_TOOLS - (_ALSO_OF_FOREIGN if data.keys() & {"activity", "workflow"} else set())):
-            fix = "write it in a step with tool: name"
-            raise InvalidSkill(f"{path}.{name}", "belongs to a step that calls a tool", fix=fix)
+    if (action := next((name for name in _ACTIONS if name in data), "")) in _WHY_NOT:
+        for name in sorted(data.keys() & (_CALLING - _HAS.get(action, frozenset()))):
+            problem, fix = _WHY_NOT[action]
+            raise InvalidSkill(f"{path}.{name}", problem, fix=fix)
     if "for_each" in data:
         return _block(data, path, depth)
     if "parallel" in data:
@@ -89,13 +90,8 @@ def _refuse_idle(data: dict[str, Any], path: str) -> None:
 
 
 def _tool(data: dict[str, Any], path: str) -> Step:
-    undoing: dict[str, Any] = {}
-    if "compensate" in data:
-        here = f"{path}.compensate"
-        undoing["compensate"] = validated(
-            CompensateTemplate, mapping(data["compensate"], here, InvalidSkill), here, InvalidSkill
-        )
-    return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path), **undoing}, path, InvalidSkill)
+    more = {**_remember(data, path), **_answer(data, path), **_undoing(data, path)}
+    return validated(ToolStep, {**data, **more}, path, InvalidSkill)
 
 
 def _prompt(data: dict[str, Any], path: str) -> Step:
@@ -144,11 +140,15 @@ def _wait(data: dict[str, Any], path: str) -> Step:
 
 
 def _activity(data: dict[str, Any], path: str) -> Step:
-    return validated(ActivityStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+    step = validated(ActivityStep, {**data, **_remember(data, path), **_undoing(data, path)}, path, InvalidSkill)
+    if step.compensate is not None and step.effect is Effect.READ:
+        problem = f"activity {step.activity!r} only reads: there is nothing to undo"
+        raise InvalidSkill(f"{path}.compensate", problem, fix="leave it out")
+    return step
 
 
 def _workflow(data: dict[str, Any], path: str) -> Step:
-    return validated(WorkflowStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+    return validated(WorkflowStep, {**data, **_remember(data, path), **_undoing(data, path)}, path, InvalidSkill)
 
 
 def _skill(data: dict[str, Any], path: str) -> Step:
@@ -175,10 +175,22 @@ step may remember in addition to its action, or is refused because it cannot."""
 _ACTIONS = (*_KINDS, "for_each", "parallel")
 """The keys of which a step has exactly one, which says what it does."""
 
-_ALSO_OF_FOREIGN = frozenset({"retry", "timeout"})
+_CALLING = frozenset({"retry", "timeout", "compensate"})
+"""What a step has that calls something; a prompt, whose answer has no effect, has no ``compensate``."""
 
-_OF_TOOLS = frozenset({"retry", "timeout", "compensate"})
-"""What only a call of a tool has."""
+_HAS = {"tool": _CALLING, "activity": _CALLING, "workflow": _CALLING, "prompt": _CALLING - {"compensate"}}
+
+_WHY_NOT = {
+    "prompt": ("has no effect that could be undone", "leave it out"),
+    "skill": ("belongs to the steps of the skill that it runs", "write it there"),
+    "wait": ("does not fit a wait", "give the event a deadline, or leave it out"),
+    "recall": ("does not fit a recall, which waits for a store that is away", "leave it out"),
+    "remember": ("does not fit a step that remembers, whose items have their own fate", "leave it out"),
+    "let": ("does not fit a let, which calls nothing", "leave it out"),
+    "for_each": ("belongs to the steps inside a block", "write it there"),
+    "parallel": ("belongs to the steps inside a block", "write it there"),
+}
+"""Why a step of a kind has none of them, and what to do instead."""
 
 
 def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
@@ -234,6 +246,14 @@ def _answer(data: dict[str, Any], path: str) -> dict[str, Any]:
     if any(one != one.strip() or found.choices.count(one) > 1 for one in found.choices):
         raise InvalidSkill(f"{here}.choices", "has a duplicate, or one with a space around it", fix="write each once")
     return {"answer": found}
+
+
+def _undoing(data: dict[str, Any], path: str) -> dict[str, Any]:
+    if "compensate" not in data:
+        return {}
+    here = f"{path}.compensate"
+    written = mapping(data["compensate"], here, InvalidSkill)
+    return {"compensate": validated(CompensateTemplate, written, here, InvalidSkill)}
 
 
 def _remember(data: dict[str, Any], path: str) -> dict[str, Any]:

@@ -27,6 +27,9 @@ MOST_AT_ONCE = 50
 """Actions that one block may have on their way at the same time: each is a branch that the task carries."""
 
 
+MOST_ASKED = 20
+"""How often a step may ask its model; a choice: one activity asks all of it, and each answer is paid for."""
+
 COMPENSATE = "compensate"
 """What the path of a compensation ends with, behind that of its step."""
 
@@ -79,6 +82,10 @@ class PromptStep(Passed):
     """The prompt that it names; written as a mapping under ``prompt``."""
     model: str = ""
     """``openai:<model>``; empty: the installation's."""
+    retry: Annotated[int, Field(ge=0, le=MOST_ASKED)] | None = Field(default=None, exclude_if=is_none)
+    """How often the model is asked until its answer is as expected and in time; 0 is once, and so is none."""
+    timeout: Duration | None = Field(default=None, exclude_if=is_none)
+    """How long it may take to answer, if that is less than the installation's time for a request."""
     output: dict[Identifier, InputType] = Field(default_factory=dict[str, InputType])
     """The fields of its ``output``, each with its type; none: its output is text."""
     when: Template | None = None
@@ -88,6 +95,11 @@ class PromptStep(Passed):
     remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
     critical: bool = False
     """Whether what it remembers must be searchable before the task goes on."""
+
+    @property
+    def tries(self) -> int:
+        """How often it may ask its model."""
+        return max(1, self.retry or 1)
 
 
 class RecallStep(Passed):

@@ -1,5 +1,6 @@
 """What of a step needs no tool and no store but where large values are kept: its expressions, and what they lead to."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -29,6 +30,7 @@ from perdure.agent.steps.recalling import terms_of
 from perdure.agent.steps.task_calls import EvaluateCall, Evaluated
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
+from perdure.durations import duration_of
 from perdure.errors import (
     ExpectationFailed,
     InvalidArguments,
@@ -43,6 +45,7 @@ from perdure.questions import AnswerSpec, QuestionKind, Subject
 from perdure.registry.prompts import rendered
 from perdure.skills.foreign import ForeignStep
 from perdure.skills.steps import COMPENSATE, PromptStep, RememberStep, SkillStep, ToolStep
+from perdure.skills.templates import CompensateTemplate
 from perdure.tasks import Evaluation, Judgement, StepStatus
 
 OUTPUT_LIMIT = 1_800_000
@@ -75,15 +78,13 @@ class StepEvaluator:
             answer: Returns the model's answer to a request.
 
         Raises:
-            ExpectationFailed: The answer is not what the step expects.
+            ExpectationFailed: No answer is what the step expects, and in time.
         """
         names, step = await self._values.names(call.tenant, call.task_id, call.scope), call.step
         if not runs(step.when, names, call.path):
             return SKIPPED
-        answered = await answer(_request(call, names))
+        answered = await _answered(call, names, answer)
         known = {**names, "output": answered.output}
-        if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
-            raise ExpectationFailed(f"{call.path}: the answer is not what is expected: {step.expect}")
         ended, parts = remembering(call, step, known), await self.keep(call, {"output": answered.output})
         return ended.changed(result=ended.result.changed(parts=parts), tokens=answered.tokens)
 
@@ -198,7 +199,7 @@ class StepEvaluator:
         Raises:
             PerdureError: The step has failed, and does not say what would undo it.
         """
-        compensation = await self._compensation(call, names, output)
+        compensation = await self.compensation(call, call.step.compensate, names, output)
         try:
             if compensation is not None and compensation.problem:
                 raise InvalidExpression(f"{call.path}.{COMPENSATE}", compensation.problem)
@@ -210,11 +211,11 @@ class StepEvaluator:
             return failed_after(compensation, str(problem))
         return outcome.changed(compensation=compensation) if compensation else outcome
 
-    async def _compensation(
-        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue
+    async def compensation(
+        self, call: StepContext, undoing: CompensateTemplate | None, names: Mapping[str, JsonValue], output: JsonValue
     ) -> Compensation | None:
-        """Return what undoes what a step's tool has done; None: the step does not say."""
-        if (undoing := call.step.compensate) is None:
+        """Return what undoes what a step has done; None: the step does not say."""
+        if undoing is None:
             return None
         known, how = {**names, "output": output}, dict[str, Any](limit=COMPENSATION_INLINE, epoch=call.epoch)
         try:
@@ -233,6 +234,26 @@ class StepEvaluator:
         ended = remembering(call, call.step, known)
         parts = await self.keep(call, {"output": output, **answered})
         return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings, unkept=so_far.unkept)
+
+
+async def _answered(
+    call: PromptCall, names: Mapping[str, JsonValue], answer: Callable[[str], Awaitable[Answered]]
+) -> Answered:
+    """Return the first answer that is in time, and what the step expects; the model is asked as often as it says."""
+    step, request, problem = call.step, _request(call, names), ExpectationFailed(f"{call.path}: nobody was asked")
+    for _ in range(step.tries):
+        try:
+            async with asyncio.timeout(duration_of(step.timeout).total_seconds() if step.timeout else None):
+                answered = await answer(request)
+            known = {**names, "output": answered.output}
+            if step.expect is None or holds(step.expect, known, f"{call.path}.expect"):
+                return answered
+            problem = ExpectationFailed(f"{call.path}: the answer is not what is expected: {step.expect}")
+        except TimeoutError:
+            problem = ExpectationFailed(f"{call.path}: the model took longer than {step.timeout} to answer")
+        except ExpectationFailed as unusable:
+            problem = unusable
+    raise problem
 
 
 def _request(call: PromptCall, names: Mapping[str, JsonValue]) -> str:

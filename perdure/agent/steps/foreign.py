@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.agent.steps.attempts import Attempt
-from perdure.agent.steps.calls import Asks, Calls, Ended, Result
+from perdure.agent.steps.calls import Asks, Calls, Compensation, Ended, Result
 from perdure.agent.steps.enforcing import Enforcer, permission
-from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, runs
+from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, failed_after, runs
 from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, workflow_id
 from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Unknown, Verdict
@@ -158,7 +158,11 @@ class ForeignSteps(StepEvaluator):
             # It has been called: who tries the step again is told the same, and calls nothing.
             if call.owner:
                 await self._claims.store(effect, call.owner, packed_problem(problem))
-            raise
+            if call.step.compensate is None:
+                raise
+            lacking = f"its output is not known: {problem}"
+            undoing = Compensation(path=call.path, tool=call.step.compensate.tool, problem=lacking)
+            return failed_after(undoing, str(problem))
         if call.owner:
             await self._claims.store(effect, call.owner, packed(call.output))
         names = await self._values.names(call.tenant, call.task_id, call.scope)

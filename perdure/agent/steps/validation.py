@@ -28,7 +28,7 @@ from perdure.skills.steps import (
     WaitStep,
     templates_of,
 )
-from perdure.skills.templates import InputType
+from perdure.skills.templates import CompensateTemplate, InputType
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect, Tool
 
@@ -67,8 +67,8 @@ OWN_RESULT: dict[type[object], dict[str, tuple[str, ...]]] = {
     },
     PromptStep: {"expect": ("output",), "remember": ("output",)},
     SkillStep: {"remember": ("output",)},
-    ActivityStep: {"expect": ("output",), "remember": ("output",)},
-    WorkflowStep: {"expect": ("output",), "remember": ("output",)},
+    ActivityStep: {"expect": ("output",), "remember": ("output",), "compensate": ("output",)},
+    WorkflowStep: {"expect": ("output",), "remember": ("output",), "compensate": ("output",)},
 }
 """Which fields of a step know its own result."""
 
@@ -166,6 +166,8 @@ class _Check:
             match step:
                 case ToolStep():
                     _check_tool(step, here, self._toolbox)
+                case ActivityStep() | WorkflowStep() if step.compensate:
+                    _check_undoing(step.compensate, here, self._toolbox)
                 case SkillStep():
                     _check_inputs(step, here, self._inner[step.skill])
                 case _:
@@ -249,8 +251,12 @@ def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
     if tool.effect is Effect.READ:
         problem = f"tool {tool.name!r} only reads: there is nothing to undo"
         raise InvalidSkill(f"{path}.compensate", problem, fix="leave it out")
-    undoing = toolbox.get(step.compensate.tool, f"{path}.compensate.tool", InvalidSkill)
-    _check_arguments(undoing, step.compensate.args, f"{path}.compensate")
+    _check_undoing(step.compensate, path, toolbox)
+
+
+def _check_undoing(undoing: CompensateTemplate, path: str, toolbox: Toolbox) -> None:
+    tool = toolbox.get(undoing.tool, f"{path}.compensate.tool", InvalidSkill)
+    _check_arguments(tool, undoing.args, f"{path}.compensate")
 
 
 def _check_arguments(tool: Tool[..., Any], args: Mapping[str, JsonValue], path: str) -> None:

@@ -120,7 +120,7 @@ async def test_what_cannot_be_worked_out_fails_the_step_and_is_named() -> None:
         (
             "id: pay, tool: echo, args: {value: 1}",
             "id: pay, prompt: x, compensate: {tool: echo}",
-            "belongs to a step that calls",
+            "has no effect that could be undone",
         ),
     ],
 )

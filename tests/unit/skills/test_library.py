@@ -354,21 +354,22 @@ def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
     ("step", "message"),
     [
         *(
-            (
-                f"{{{step}, {more}}}",
-                rf"steps\[0\].{more.split(':')[0]}: belongs to a step that calls a tool .write it in",
+            (f"{{{step}, {more}}}", rf"steps\[0\].{more.split(':')[0]}: {why}")
+            for step, why in (
+                (
+                    "id: a, recall: {text: x}",
+                    "does not fit a recall, which waits for a store that is away .leave it out",
+                ),
+                ("id: a, remember: [{memory: m}]", "does not fit a step that remembers"),
+                ("let: {a: 1}", "does not fit a let, which calls nothing"),
+                ("id: a, wait: 2h", "does not fit a wait .give the event a deadline"),
+                ("for_each: '${[1]}', as: n, steps: [{id: a, tool: t}]", "belongs to the steps inside a block"),
+                ("parallel: [{id: a, tool: t}, {id: b, tool: t}]", "belongs to the steps inside a block"),
             )
-            for step in (
-                "id: a, prompt: x",
-                "id: a, recall: {text: x}",
-                "id: a, remember: [{memory: m}]",
-                "let: {a: 1}",
-                "id: a, wait: 2h",
-                "for_each: '${[1]}', as: n, steps: [{id: a, tool: t}]",
-                "parallel: [{id: a, tool: t}, {id: b, tool: t}]",
-            )
-            for more in ("retry: 2", "timeout: 3s")
+            for more in ("retry: 2", "timeout: 3s", "compensate: {tool: t}")
         ),
+        ("{id: a, prompt: x, compensate: {tool: t}}", r"compensate: has no effect that could be undone"),
+        ("{id: a, prompt: x, retry: 21}", r"steps\[0\].retry"),
         ("{id: a, tol: t, retry: 2}", r"steps\[0\]: has no action .*did you mean 'tool'"),
         ("{id: a, tool: t, retry: -1}", r"steps\[0\].retry"),
         ("{id: a, tool: t, retry: 1001}", r"steps\[0\].retry"),
@@ -378,7 +379,7 @@ def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
         ("{id: a, tool: t, timeout: '${1}s'}", r"steps\[0\].timeout: is not a duration .write a number and a unit"),
     ],
 )
-def test_what_only_a_call_of_a_tool_has_is_refused_elsewhere(step: str, message: str) -> None:
+def test_what_only_a_call_has_is_refused_elsewhere_with_the_reason(step: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_skill(f"name: x\nsteps: [{step}]")
 

@@ -95,7 +95,7 @@ def test_a_mistake_in_a_skill_that_is_run_says_in_which(tmp_path: Path) -> None:
     [
         ("{id: x, skill: b, on_failure: ask}", "on_failure: cannot be ask"),
         ("{id: x, skill: b, tool: who}", "skill"),
-        ("{id: x, skill: b, retry: 2}", "retry: belongs to a step that calls a tool"),
+        ("{id: x, skill: b, retry: 2}", "retry: belongs to the steps of the skill that it runs .write it there"),
         ("{id: x, skill: b, input: {}}", "did you mean 'inputs'"),
         ("{skill: b}", "id"),
     ],

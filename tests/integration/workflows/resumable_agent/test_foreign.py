@@ -161,6 +161,39 @@ steps:
     assert not [one for one in found if "Ghent" in one.text]
 
 
+@pytest.mark.parametrize("kind", ["activity", "workflow", "unexpected", "too large"])
+async def test_it_is_undone_by_a_tool_where_the_task_fails_later(agents: Bench, kind: str) -> None:
+    ledger = agents.ledger()
+    undoing = f'compensate: {{tool: append, args: {{ledger: "{ledger}", line: "not ${{output.UNDONE}}"}}}}'
+    charge, cents = undoing.replace("UNDONE", "receipt"), "{cents: 7}"
+    called = step("Charge", f'["{ledger}", {cents}]', f", {charge}")
+    if kind == "workflow":
+        called = step("Ship", f'["{ledger}", wood]', f", {undoing.replace('UNDONE', 'shipped')}", kind="workflow")
+    if kind == "unexpected":
+        called = step("Charge", f'["{ledger}", {cents}]', f', {charge}, expect: "${{output.receipt > 9}}"')
+    text = f"steps: [{called}, {{id: fails, tool: garbles, retry: 1}}]"
+    if kind == "too large":
+        called = step("Charge", f'["{ledger}", {{cents: 7, size: 1900000}}]', f', {charge}, when: "${{n != 0}}"')
+        text = f"""
+steps:
+  - {{id: pad, tool: big, args: {{size: 200000}}}}
+  - for_each: "${{[steps.pad.output]}}"
+    as: n
+    steps: [{called}]
+"""
+    handle = await agents.start(agents.task(agents.skill(text)))
+    result = await failed(handle)
+    await agents.replay(handle)
+    done = ["packed wood", "shipped wood"] if kind == "workflow" else ["charged 7"]
+    if kind == "too large":
+        assert lines_in(str(ledger)) == done
+        assert result.uncompensated[0].startswith("n[0].call: its output is not known: ")
+    else:
+        assert lines_in(str(ledger)) == [*done, "not wood" if kind == "workflow" else "not 7"]
+        assert (result.compensated, result.uncompensated) == (("call",), ())
+    assert ("not what is expected" in result.problem) == (kind == "unexpected")
+
+
 async def test_policies_are_asked_about_it(servers: Servers, tmp_path: Path) -> None:
     (folder := tmp_path / "policies").mkdir()
     (folder / "charging.yaml").write_text(

@@ -1,6 +1,8 @@
 """Steps that a language model answers, beside others: asked again for what can be used, counted, and remembered."""
 
 import json
+import threading
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -18,7 +20,7 @@ from perdure.identity import content_digest
 from perdure.registry.prompts import read_prompt
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
-from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
+from tests.support.turn_server import Asked, Call, Fails, Hangs, Says, Script, TurnServer
 
 SKILL = """
 inputs: {text: string}
@@ -122,6 +124,34 @@ steps:
         assert result["tokens"] == server.tokens
         assert "is not what is expected" in told
         assert [asked.first for asked in server.asked] == ["Say something."] * 3 + ["And now?", "no?"]
+
+
+async def test_a_step_asks_as_often_as_it_says_and_no_longer(prompted: Prompted) -> None:
+    skill = """
+steps:
+  - {id: third, prompt: Third., expect: "${output == 'yes'}", retry: 3}
+  - {id: never, prompt: Never., expect: "${output == 'yes'}", retry: 2, on_failure: continue}
+  - {id: slow, prompt: Slow., timeout: 1s, on_failure: continue}
+output: "${[steps.third.output, steps.never.problem, steps.slow.problem]}"
+"""
+    asked_of, gone = Counter[str](), threading.Event()
+
+    def script(asked: Asked) -> Says | Hangs:
+        asked_of[asked.first] += 1
+        if asked.first == "Slow.":
+            return Hangs(gone)
+        return Says("yes" if asked.first == "Third." and asked_of["Third."] == 3 else "no")
+
+    try:
+        async with prompted(script) as (one, server):
+            result = await one.run(skill)
+    finally:
+        gone.set()
+    yes, unexpected, slow = cast("list[str]", result.output)
+    assert (yes, asked_of) == ("yes", {"Third.": 3, "Never.": 2, "Slow.": 1})
+    assert "never: the answer is not what is expected" in unexpected
+    assert "slow: the model took longer than 1s to answer" in slow
+    assert result.tokens == server.tokens
 
 
 async def test_a_model_that_declines_or_refuses_is_not_asked_again(prompted: Prompted) -> None:
