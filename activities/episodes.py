@@ -249,6 +249,6 @@ def _screened(episode: Episode) -> Episode:
     """Return an episode without private data and secrets."""
     if episode.kind is EpisodeKind.TOOL and _NAMES.fullmatch(episode.text) and not (episode.said or episode.before):
         return episode
-    texts = {name: text for name in ("text", "said", "before") if (text := getattr(episode, name))}
+    texts = {name: text for name in ("text", "said", "before", "person") if (text := getattr(episode, name))}
     clean = {name: brief(text) for name, text in texts.items()}
     return episode if clean == texts else episode.changed(**clean)

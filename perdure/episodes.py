@@ -102,6 +102,20 @@ class Episode(Stored):
     arguments: dict[str, str] = Field(default_factory=dict[str, str])
     """Digests of a failed call's arguments, by name, which show what was changed when it succeeds."""
 
+    person: str = Field(default="", exclude_if=lambda person: not person)
+    """The id of the person whom the text names behind what it tells: who answered, sent or delivered something."""
+
+    def seen_by(self, user_id: str) -> "Episode":
+        """Return the episode as a user may take it away: it names no other person."""
+        if self.person in ("", user_id):
+            return self
+        told, _, rest = self.text.rpartition(" by ")
+        for name in (self.person, f"person {self.person}"):
+            # The text may have been cut within the name.
+            if rest.startswith(f"{name} at ") or name.startswith(rest):
+                return self.changed(text=f"{told} by another person{rest.removeprefix(name[: len(rest)])}", person="")
+        return self.changed(person="")
+
     @property
     def is_promotable(self) -> bool:
         """Whether memory may take something of it before it expires."""

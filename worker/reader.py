@@ -267,7 +267,7 @@ class Reader:
             by: Who reads.
         """
         tenant = await self.tenant(user_id, of)
-        episodes = await self._episodes(tenant)
+        episodes = [one.changed(episode=one.episode.seen_by(user_id)) for one in await self._episodes(tenant)]
         lines, known = await whole(self._reading, tenant)
         await self.audited(tenant, [*known, *(one.id for one in holds)], "export", by)
         stored = {entry.id: entry for entry in await counted(self._reading, tenant, known.values())}

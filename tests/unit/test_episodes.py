@@ -1,11 +1,13 @@
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.episodes import EPISODES_KEPT, EpisodeKind, due_at, importance, said_to_people
+from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind, due_at, importance, said_to_people
 from perdure.said import Voice
 
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
 KINDS, VOICES, WEIGHTS = st.sampled_from(EpisodeKind), st.sampled_from(Voice), st.floats(0, 1)
 
 
@@ -68,3 +70,20 @@ def test_more_that_happens_never_puts_it_off_beyond_its_age(
     first = last - age
     assert due_at(last, first, max(held, more)) <= due_at(last, first, min(held, more))
     assert due_at(last + later, first, held) >= due_at(last, first, held)
+
+
+@pytest.mark.parametrize(
+    ("text", "person", "seen"),
+    [
+        ("a: yes (answered by kim at 2026)", "kim", "a: yes (answered by another person at 2026)"),
+        ("Stand by me (sent by person kim at 2026)", "kim", "Stand by me (sent by another person at 2026)"),
+        ("a: yes (answered by ki", "kim", "a: yes (answered by another person"),
+        ("It was written by Jo", "kim", "It was written by Jo"),
+        ("a: yes (answered by ada at 2026)", "ada", "a: yes (answered by ada at 2026)"),
+        ("a: go (delivered by schedule night at 2026)", "", "a: go (delivered by schedule night at 2026)"),
+    ],
+)
+def test_an_episode_is_taken_away_without_the_name_of_another_person(text: str, person: str, seen: str) -> None:
+    episode = Episode(id="e", kind=EpisodeKind.DECISION, text=text, importance=0.5, at=NOW, person=person)
+    assert episode.seen_by("ada").text == seen
+    assert episode.seen_by("ada").person in ("", "ada")

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from perdure.agent.steps.awaited import TakeCall
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.agent.steps.task_calls import AnnounceCall
-from perdure.changes import ActorKind
+from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane
 from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance
 from perdure.expressions.evaluation import written
@@ -143,6 +143,7 @@ def answered(call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAn
         by=Voice.USER,
         said=value[:DRAFT],
         before=f"{Voice.AGENT.value}: {asked}"[:DRAFT] if asked else "",
+        person=answer.by,
         # What is cut off may say the opposite.
         extracted=len(value) > LONGEST,
     )
@@ -153,7 +154,9 @@ def delivered(call: TakeCall, run: str) -> Episode:
     event = call.event
     by = f"{event.by.kind.value} {event.by.id}".strip()
     text = f"{call.path}: {event.name} (delivered by {by} at {event.at:%Y-%m-%d %H:%M:%S} UTC)"
-    return _episode(EpisodeKind.TOOL, f"{run}/{call.path}/delivered", text, event.at, step=call.path)
+    return _episode(
+        EpisodeKind.TOOL, f"{run}/{call.path}/delivered", text, event.at, step=call.path, **_named(event.by)
+    )
 
 
 def said(message: Heard, run: str) -> Episode:
@@ -173,6 +176,7 @@ def heard(said: Heard, run: str) -> Episode:
         step="",
         by=Voice.USER if said.by.kind is ActorKind.PERSON else Voice.TOOL,
         extracted=True,
+        **_named(said.by),
     )
 
 
@@ -209,6 +213,10 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
         return []
     differing = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     return ["its arguments"] if "" in differing else sorted(differing)
+
+
+def _named(by: Actor) -> dict[str, Any]:
+    return {"person": by.id} if by.kind is ActorKind.PERSON else {}
 
 
 def _learned(item: Item) -> str:

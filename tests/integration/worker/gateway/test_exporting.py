@@ -135,13 +135,15 @@ async def test_an_export_is_complete_and_an_import_gives_nobody_what_they_did_no
     episode = Episode(id="e1", kind=EpisodeKind.TURN, text="I never fly.", importance=0.5, at=NOW)
     await here.services.episodes.append(tenant, "s", episode)
     await here.services.spool.append(tenant, "s", episode.changed(id="e2", text="I always walk."))
+    told = {"text": "a: yes (answered by kim at noon)", "person": "kim"}
+    await here.services.episodes.append(tenant, "s", episode.changed(id="e3", **told))
     held = await on_hold(here, tenant, "Marzipan is made of almonds.")
     # Temporal's list lags behind.
-    lines = await until(lambda: gateway.exported(user, by=TESTER), lambda lines: len(lines) == 7)
+    lines = await until(lambda: gateway.exported(user, by=TESTER), lambda lines: len(lines) == 8)
     export = read(lines)
     found = {(one.kind, type(one)): one for one in export.others}
     assert [one.entry.text for one in export.entries] == ["Lunch is at noon."]
-    assert sorted(one.kind for one in export.others) == ["consent", "episode", "episode", "held", "membership"]
+    assert sorted(one.kind for one in export.others) == ["consent", *["episode"] * 3, "held", "membership"]
     consent, hold = found["consent", ExportedConsent], found["held", ExportedHold]
     assert isinstance(consent, ExportedConsent)
     assert (consent.consent.purpose, consent.consent.granted) == (Purpose.EXTRACTED, True)
@@ -149,7 +151,8 @@ async def test_an_export_is_complete_and_an_import_gives_nobody_what_they_did_no
     assert isinstance(hold.item, MemoryItem)
     assert (hold.id, hold.item.content, hold.reason) == (held, "Marzipan is made of almonds.", "tag health")
     texts = [one.episode.text for one in export.others if isinstance(one, ExportedEpisode)]
-    assert sorted(texts) == ["I always walk.", "I never fly."]
+    assert sorted(texts) == ["I always walk.", "I never fly.", "a: yes (answered by another person at noon)"]
+    assert "kim" not in "".join(lines)
     membership = found["membership", ExportedMembership]
     assert isinstance(membership, ExportedMembership)
     assert (membership.owner, membership.membership.user_id) == (owner, user)
@@ -163,7 +166,7 @@ async def test_an_export_is_complete_and_an_import_gives_nobody_what_they_did_no
     imported = await gateway.import_(heir, lines, by=TESTER)
     assert sorted((what.partition(":")[0], count) for what, count in imported.left_out.items()) == [
         ("consent", 1),
-        ("episode", 2),
+        ("episode", 3),
         ("held", 1),
         ("membership", 1),
     ]
