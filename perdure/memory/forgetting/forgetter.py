@@ -251,7 +251,7 @@ class Forgetter:
         }
         again = [one for one in back.values() if isinstance(one, Memory) and one != stored[one.id] and holds(one, at)]
         terms = {term for one in again if one.assertion for term in one.assertion.about}
-        beside = await self._longterm.about(tenant, terms)
+        beside = await self._longterm.about(tenant, terms, {one.text for one in again})
         known = {one.id: one for one in beside if one.id not in back}
         before: dict[str, Entry] = {**stored, **known}
         for memory in again:

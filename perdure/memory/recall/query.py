@@ -192,7 +192,7 @@ class RecalledItem(Passed):
     recorded_at: Instant | None = None
     """When that was recorded: of two with the same ``last_seen`` the later one is the newer."""
     confidence: Unit = 1.0
-    """How much it is believed at the moment of the question, after decay."""
+    """How much it is believed at the moment of the question, after decay; read by a handle, as it was recorded."""
     pinned: bool = False
 
 

@@ -103,7 +103,8 @@ class Reverter:
         self, asked: AskedChange, again: Memory, item: MemoryItem, *, without: Collection[str]
     ) -> dict[str, tuple[Entry | None, Entry]]:
         """Return what else is believed and contradicts a memory, after the memory was reverted."""
-        beside = await self._longterm.about(asked.tenant, set(item.assertion.about) if item.assertion else set())
+        terms = item.assertion.about if item.assertion else ()
+        beside = await self._longterm.about(asked.tenant, terms, {item.content})
         others = [one for one in beside if one.id not in without and asked.operation not in one.operations]
         is_settled = asked.request.by.kind is ActorKind.PERSON
         found = verdict(item, again.id, others, settled_at=asked.at if is_settled else None)

@@ -264,7 +264,7 @@ class Updater:
         tenant = asked.tenant
         target = memory_id(tenant, item.memory_type, statement(item.content))
         terms = set(item.assertion.about) if item.assertion else set[str]()
-        beside = await self._longterm.about(tenant, terms)
+        beside = await self._longterm.about(tenant, terms, {item.content})
         others = [one for one in beside if one.id != memory.id and asked.operation not in one.operations]
         offered: dict[str, Any] = {"tenant": tenant, "key": asked.operation[:300], "items": (item,)}
         batch = Batch(**offered, by=asked.request.by, accepted_at=asked.at, stated_by=asked.stated_by)

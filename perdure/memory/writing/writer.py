@@ -23,12 +23,9 @@ from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.weaviate.store import ABOUT_AT_MOST, LongTerm
+from perdure.stores.weaviate.store import ABOUT_AT_MOST, SHARING, LongTerm
 from perdure.together import together
 from perdure.tolerance import changed_back
-
-_SHARING = 20
-"""Memories that are looked at for each statement that tells of a change: they share its rarest words. A choice."""
 
 _AT_ONCE = 8
 """Searches for one batch at the same time."""
@@ -102,27 +99,22 @@ class Writer:
     async def _beside(self, batch: Batch) -> tuple[list[Memory], int]:
         """Return the memories that the items may be about, or may say the contrary of in other words.
 
-        Of what is about the same, where that is more than is compared, the newest and what shares the rarest words;
-        and how many others there are.
+        And how many memories about the same are not all looked at, as they are too many.
         """
         few = asyncio.Semaphore(_AT_ONCE)
 
         async def sharing(text: str) -> list[Memory]:
             async with few:
-                return await self._longterm.sharing_words(batch.tenant, text, limit=_SHARING)
+                return await self._longterm.sharing_words(batch.tenant, text, limit=SHARING)
 
         terms, statements = _about(batch), _statements(batch)
         changing = {text for text in statements if says_it_was_otherwise(text)}
         about, found = await together(
-            self._longterm.about(batch.tenant, terms), together(*map(sharing, sorted(changing)))
+            self._longterm.about(batch.tenant, terms, statements - changing), together(*map(sharing, sorted(changing)))
         )
-        count = 0
-        if len(about) == ABOUT_AT_MOST:
-            count, others = await together(
-                self._longterm.count_about(batch.tenant, terms), together(*map(sharing, sorted(statements - changing)))
-            )
-            found = [*found, *others]
-        return [*about, *(memory for memories in found for memory in memories)], max(0, count - len(about))
+        is_cut = len(about) >= ABOUT_AT_MOST
+        older = await self._longterm.count_about(batch.tenant, terms) - ABOUT_AT_MOST if is_cut else 0
+        return [*about, *(memory for memories in found for memory in memories)], max(0, older)
 
     async def epoch(self, batch: Batch) -> int:
         """Return the user's epoch when a batch was accepted.

@@ -1,5 +1,6 @@
 """Long-term memory as the other rooms see it, a tenant at a time. Never decides what is worth keeping or recalling."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,6 +31,12 @@ _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
 ABOUT_AT_MOST = 1_000
 """Memories about the terms of one batch that are compared with it, the newest. A comparison takes 60 µs: with 100
 statements 6 s, which grows with both (measured)."""
+
+SHARING = 20
+"""Memories that are looked at for one statement by its rarest words. A choice."""
+
+_SEARCHED_AT_ONCE = 8
+"""Searches for the statements of one batch at the same time."""
 
 _COMPARED_AT_ONCE = 500
 """Entries of one comparison of what is stored with what is found by meaning."""
@@ -192,14 +199,28 @@ class LongTerm(Searches):
                 missing += [identifier for identifier in ids if identifier not in found]
         return missing
 
-    async def about(self, tenant: str, terms: Collection[str]) -> list[Memory]:
-        """Return the newest memories, current or superseded, that assert something about one of these."""
+    async def about(self, tenant: str, terms: Collection[str], statements: Collection[str] = ()) -> list[Memory]:
+        """Return the memories, current or superseded, that assert something about one of these terms, the newest first.
+
+        Where there are more than ``ABOUT_AT_MOST``, these are followed by those that share the rarest words with one of
+        the statements to be compared with them.
+        """
         if not terms:
             return []
         condition = _about(terms)
         newest = Sort.by_property("last_seen", ascending=False)
         found = await self._queries.fetch(tenant, "memory", condition, limit=ABOUT_AT_MOST, sort=newest)
-        return [entry for entry in found if isinstance(entry, Memory)]
+        about = {entry.id: entry for entry in found if isinstance(entry, Memory)}
+        if len(about) == ABOUT_AT_MOST:
+            few = asyncio.Semaphore(_SEARCHED_AT_ONCE)
+
+            async def sharing(text: str) -> list[Memory]:
+                async with few:
+                    return await self.sharing_words(tenant, text, limit=SHARING)
+
+            others = await together(*map(sharing, sorted(statements)))
+            about |= {memory.id: memory for memories in others for memory in memories if memory.id not in about}
+        return list(about.values())
 
     async def count_about(self, tenant: str, terms: Collection[str]) -> int:
         """Return how many memories, current or superseded, assert something about one of these."""
