@@ -226,6 +226,9 @@ class Progress(Passed):
     remembered: int = 0
     """Items handed to ingest jobs."""
     questions: tuple[Question, ...] = ()
+    tasks: tuple[str, ...] = ()
+    """The workflow ids of tasks that its steps run, as an agent's calls of skills are, the first ten: each has
+    questions of its own."""
     waits: tuple[Wait, ...] = ()
     """The next ten of those steps that wait for a moment or an event, those without a deadline last."""
     waiting: int = 0

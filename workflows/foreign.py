@@ -23,7 +23,7 @@ from perdure.agent.steps.calls import Asks, Calls, Ended, StepOutcome
 from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
 from perdure.history import History
 from perdure.model import json_size
-from perdure.names import Activity
+from perdure.names import Activity, Workflow
 from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
 from perdure.temporal.attributes import tenant_attributes
 from perdure.temporal.raw import NotJson, json_of
@@ -206,21 +206,24 @@ class ForeignCalls:
             except WorkflowAlreadyStartedError:
                 pass
             else:
-                with self._awaiting(action.branch, calls):
+                with self._awaiting(action.branch, step, calls):
                     return _read(await child)
-        with self._awaiting(action.branch, calls):
+        with self._awaiting(action.branch, step, calls):
             return await self._attached(action.place, calls.child)
 
     @contextmanager
-    def _awaiting(self, branch: str, calls: Calls) -> Generator[None]:
+    def _awaiting(self, branch: str, step: WorkflowStep | TaskStep, calls: Calls) -> Generator[None]:
         """Let the history be rolled over meanwhile: the workflow has been started, and the next run attaches to it."""
         self._children[branch] = calls
+        if step.type_name == Workflow.RESUMABLE_AGENT:
+            self._running.called[branch] = calls.child
         self._running.branches.awaiting.add(branch)
         try:
             yield
         finally:
             self._running.branches.awaiting.discard(branch)
             del self._children[branch]
+            self._running.called.pop(branch, None)
 
     async def _attached(self, place: str, child: str) -> JsonValue:
         """Wait until a workflow that was started before has ended."""

@@ -27,6 +27,9 @@ from perdure.temporal.attributes import PHASE
 from workflows.branches import Branches
 from workflows.outbox import Outbox
 
+_SHOWN = 10
+"""Tasks that are shown of those that its steps run; a choice."""
+
 
 class RunningTask:
     """One task.
@@ -49,6 +52,8 @@ class RunningTask:
         self.chat = Chat((self._state.chat if self._state else None) or ChatBox())
         self.is_rolling = False
         """Whether the run is about to continue as new, which waits for no reply."""
+        self.called: dict[str, str] = {}
+        """The tasks that its branches wait for, by their workflow ids."""
         self.questions = Questions(self._state.answered if self._state else ())
         for branch in self._state.branches.values() if self._state else ():
             if branch.question is not None:
@@ -188,6 +193,7 @@ class RunningTask:
         progress = progress_of(self.task, self.whole, self._phase)
         return progress.changed(
             questions=self.questions.open,
+            tasks=tuple(self.called.values())[:_SHOWN],
             paused=self.steering.paused,
             interventions=self.steering.steered.interventions,
             unread=len(self.steering.unread),

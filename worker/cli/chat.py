@@ -89,8 +89,8 @@ async def _once(
 ) -> None:
     """Send one message, and print the reply."""
 
-    async def ask(question: Question) -> None:
-        say(display.how_to_answer(conversation.workflow_id, question))
+    async def ask(workflow_id: str, question: Question) -> None:
+        say(display.how_to_answer(workflow_id, question))
 
     streams = sys.stdout.isatty() and not as_json
     conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=streams)
@@ -111,8 +111,10 @@ async def _typed(installation: Gateway, user: str, session: str, agent: str | No
     """
     lines = TypedLines()
 
-    async def ask(question: Question) -> None:
-        if not await asked(installation, conversation.workflow_id, question, lines, by=by):
+    async def ask(workflow_id: str, question: Question) -> None:
+        if workflow_id != conversation.workflow_id:
+            say(f"\nthe task {workflow_id} asks (perdure status {workflow_id}):")
+        if not await asked(installation, workflow_id, question, lines, by=by):
             raise EOFError
 
     conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=True)

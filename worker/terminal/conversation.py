@@ -20,7 +20,7 @@ from perdure.chats import (
     ShownKind,
     chat_workflow_id,
 )
-from perdure.errors import StoreUnavailable, WorkerUnavailable
+from perdure.errors import InvalidTask, StoreUnavailable, WorkerUnavailable
 from perdure.questions import Question
 from worker.gateway import Gateway
 from worker.terminal.output import out, say
@@ -106,7 +106,8 @@ class TerminalChat:
         user_id: Whose it is.
         session: Which of the user's conversations.
         by: Who takes part.
-        asks: Called with each question that comes up while a reply is waited for.
+        asks: Called with each question that comes up while a reply is waited for, and the workflow that asks it: the
+            conversation, or a task that it runs.
         streams: Whether replies are shown while they come.
     """
 
@@ -117,7 +118,7 @@ class TerminalChat:
         session: str,
         *,
         by: Actor,
-        asks: Callable[[Question], Awaitable[None]],
+        asks: Callable[[str, Question], Awaitable[None]],
         streams: bool,
     ) -> None:
         self._installation = installation
@@ -126,7 +127,7 @@ class TerminalChat:
         self._by = by
         self._asks = asks
         self._streams = streams
-        self._asked: set[str] = set()
+        self._asked: set[tuple[str, str]] = set()
         self._expected: str | None = None
         """The reply, once it is known: the pieces are read until they add up to it."""
 
@@ -196,29 +197,44 @@ class TerminalChat:
         """Ask here each question that comes up, or say how it is answered elsewhere."""
         await self._log()
         asking: asyncio.Future[None] | None = None
-        asked = ""
+        asked = ("", "")
         try:
             while True:
-                progress = await self._installation.progress(self.workflow_id, by=self._by)
+                questions = await self._questions()
                 if asking is not None and asking.done():
                     asking.result()
                     asking = None
-                if progress is not None:
-                    if asking is not None and asked not in {one.id for one in progress.questions}:
+                if questions is not None:
+                    if asking is not None and asked not in questions:
                         # It was answered elsewhere, or nothing waits for it any more.
                         asking.cancel()
                         await asyncio.wait([asking])
                         asking = None
-                    new = [one for one in progress.questions if one.id not in self._asked]
+                    new = [one for one in questions if one not in self._asked]
                     if asking is None and new:
-                        asked = new[0].id
+                        asked = new[0]
                         self._asked.add(asked)
-                        asking = asyncio.ensure_future(self._asks(new[0]))
+                        asking = asyncio.ensure_future(self._asks(asked[0], questions[asked]))
                 await asyncio.sleep(_PERIOD)
         finally:
             if asking is not None:
                 asking.cancel()
                 await asyncio.gather(asking, return_exceptions=True)
+
+    async def _questions(self) -> dict[tuple[str, str], Question] | None:
+        """Return what the conversation asks, and the tasks that it runs, by workflow and question; None: unknown."""
+        found, tasks = dict[tuple[str, str], Question](), [self.workflow_id]
+        while tasks:
+            task = tasks.pop(0)
+            progress = None
+            with suppress(InvalidTask):
+                progress = await self._installation.progress(task, by=self._by)
+            if progress is None and task == self.workflow_id:
+                return None
+            if progress is not None:
+                found |= {(task, one.id): one for one in progress.questions}
+                tasks += progress.tasks
+        return found
 
 
 def show_history(log: ChatLog) -> None:

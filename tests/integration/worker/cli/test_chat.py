@@ -17,8 +17,18 @@ from tests.support.turn_server import Asked, Call, Says, TurnServer
 
 AGENTS = {
     "agent": "name: agent\nmodel: openai:test\ntools: [append]\napprove: [append]\n",
+    "runs": "name: runs\nmodel: openai:test\nskills: [books]\n",
     "other": "name: other\nmodel: openai:test\n",
 }
+
+
+BOOKS = """
+name: books
+description: Books a room.
+inputs: {ledger: string}
+steps:
+  - {id: book, tool: append, args: {ledger: "${inputs.ledger}", line: room}, approve: "Book the room?"}
+"""
 
 
 class Model:
@@ -47,8 +57,11 @@ async def talking(
     (folder / "agents").mkdir()
     for name, text in AGENTS.items():
         (folder / "agents" / f"{name}.yaml").write_text(text)
+    (folder / "skills").mkdir(exist_ok=True)
+    (folder / "skills" / "books.yaml").write_text(BOOKS)
     with HTTPServer() as server:
         settings: dict[str, Any] = {
+            "skills": (folder / "skills",),
             "agents": (folder / "agents",),
             "tools": ("tests.support.tools",),
             "openai_api_key": "k",
@@ -143,6 +156,23 @@ async def test_a_question_that_comes_up_is_asked_and_answered_in_the_conversatio
     terminal.type("yes")
     await terminal.prints("Done\n")
     assert ledger.read_text() == "x\n"
+    terminal.type("/end")
+    assert (await terminal.ended()).status == 0
+
+
+async def test_what_a_skill_asks_that_the_agent_runs_is_asked_in_the_conversation(
+    talking: Installation, model: Model, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    wanted = Call("books", {"ledger": str(ledger)})
+    model.script = lambda asked: Says("Booked") if asked.outputs else Says(calls=(wanted,))
+    terminal = await talking.talking("chat", "--user", "eve", "--agent", "runs")
+    terminal.type("Book it")
+    await terminal.says("asks .perdure status task-")
+    await terminal.says("Book the room?")
+    terminal.type("yes")
+    await terminal.prints("Booked\n")
+    assert ledger.read_text() == "room\n"
     terminal.type("/end")
     assert (await terminal.ended()).status == 0
 
