@@ -26,7 +26,6 @@ from worker.cli.reach import gateway, person, require_same_settings, started
 from worker.cli.values import json_or_text
 from worker.gateway import Gateway
 from worker.lookup import StartedTask
-from worker.telemetry import Telemetry, render_tree, spans_of
 from worker.terminal import display
 from worker.terminal.answering import asked
 from worker.terminal.conversation import TypedLines
@@ -135,6 +134,9 @@ class _Shown(NamedTuple):
 
 
 async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, again: bool = False) -> None:
+    # It takes .2 s to load (measured), which "status" and "answer" need not wait for.
+    from worker.telemetry import Telemetry, render_tree, spans_of  # noqa: PLC0415
+
     settings = Settings()
     addresses = await asyncio.to_thread(started, settings)
     require_same_settings(settings)

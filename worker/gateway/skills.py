@@ -4,22 +4,22 @@ import asyncio
 import datetime
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from pydantic import Field, JsonValue
 
-from perdure.agent.proposing import proposed
-from perdure.agent.turns import Conversation
 from perdure.changes import Actor
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.model import Model
 from perdure.names import CONVERSATION
 from perdure.refusals import UnknownThing
-from perdure.skills.library import SkillLibrary
 from perdure.tasks import Phase, TaskEnvelope
 from perdure.trials import Trials
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.tasks import TaskCalls
+
+if TYPE_CHECKING:
+    from perdure.skills.library import SkillLibrary
 
 
 class ListedSkill(Model):
@@ -96,6 +96,9 @@ class SkillCalls(TaskCalls):
             InvalidTask: There is no such task; it had no goal, has not completed, or did not do what it should.
             WorkerUnavailable: No worker serves the task queue.
         """
+        from perdure.agent.proposing import proposed  # noqa: PLC0415  the same
+        from perdure.agent.turns import Conversation  # noqa: PLC0415
+
         handle, result = await self.task(workflow_id, by=by), await self.ended(workflow_id, by=by)
         if result is None or result.status is not Phase.COMPLETED:
             how = f"ended as {result.status.value}" if result else "has not ended, or nobody can say how"
@@ -123,7 +126,7 @@ class SkillCalls(TaskCalls):
         return cast("TaskEnvelope", task)
 
 
-def _listed(library: SkillLibrary, name: str) -> ListedSkill:
+def _listed(library: "SkillLibrary", name: str) -> ListedSkill:
     try:
         linked = library.linked(name)
     except InvalidInput as problem:

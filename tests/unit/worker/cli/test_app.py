@@ -24,6 +24,18 @@ def test_it_says_its_version() -> None:
     assert ran.stdout == f"perdure {tomllib.loads(PROJECT.read_text())['project']['version']}\n"
 
 
+def test_what_commands_have_no_use_for_is_not_loaded() -> None:
+    # Each was a tenth of a second or two of every command.
+    code = (
+        "import sys\nimport perdure.command\n"
+        "assert 'pydantic' not in sys.modules\nimport worker.cli.tasks\n"
+        "print([name for name in ('perdure.public', 'worker.telemetry', 'perdure.agent.state', 'structlog') if name in "
+        "sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
 def test_help_lists_each_command_and_loads_none_of_them() -> None:
     # A second and a half, for a list that is looked at again and again.
     code = (
