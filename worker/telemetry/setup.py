@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from opentelemetry import metrics, trace
+from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Event, ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import Status, format_trace_id
 from opentelemetry.util.types import AttributeValue
@@ -73,6 +74,7 @@ class Telemetry:
         if _configured("TRACES"):
             processors.append(BatchSpanProcessor(filtered(OTLPSpanExporter())))
         provider = _tracer_provider(resource)
+        processors = [_UntilStopped(processor) for processor in processors]
         for processor in processors:
             provider.add_span_processor(processor)
         readers: list[MetricReader] = []
@@ -136,6 +138,39 @@ def without_content(attributes: Mapping[str, AttributeValue] | None) -> dict[str
 def without_secrets(attributes: Mapping[str, AttributeValue] | None) -> dict[str, AttributeValue]:
     """Return attributes in which each secret that this process knows is replaced by its name."""
     return {name: _secretless(value) for name, value in (attributes or {}).items()}
+
+
+class _UntilStopped(SpanProcessor):
+    """Passes spans on until it is stopped; those that end later, of calls that were abandoned, are dropped in silence.
+
+    The provider of a process outlives its processors, and each of them would log a warning for each such span.
+
+    Args:
+        inner: The processor that receives them.
+    """
+
+    def __init__(self, inner: SpanProcessor) -> None:
+        self._inner: SpanProcessor | None = inner
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Pass the beginning of a span on."""
+        if self._inner is not None:
+            self._inner.on_start(span, parent_context)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Pass the end of a span on."""
+        if self._inner is not None:
+            self._inner.on_end(span)
+
+    def shutdown(self) -> None:
+        """Send what is buffered, and stop."""
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            inner.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Send what is buffered."""
+        return self._inner is None or self._inner.force_flush(timeout_millis)
 
 
 class SpanFilter(SpanExporter):

@@ -2,13 +2,15 @@ import contextlib
 import stat
 from pathlib import Path
 
+import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.trace import Tracer, format_trace_id
+from opentelemetry.trace import Tracer, format_trace_id, get_tracer
 from rich.console import Console
 
 from perdure.secrets.redaction import KNOWN
-from worker.telemetry import SpanLine, render_tree, spans_of
+from tests.conftest import clean_settings
+from worker.telemetry import SpanLine, Telemetry, render_tree, spans_of
 from worker.telemetry.setup import SpanFilter
 from worker.telemetry.spans import SpanFile
 
@@ -134,3 +136,16 @@ def test_the_tree_shows_children_under_parents() -> None:
         "│       └── span c  1.5 ms  lane=pattern\n"
         "└── span x  1.5 ms\n"
     )
+
+
+def test_a_span_that_ends_after_its_process_has_stopped_is_no_trouble(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    telemetry = Telemetry.start(clean_settings(tmp_path))
+    with telemetry.root("outer") as trace:
+        late = get_tracer("perdure").start_span("late")
+    assert [line.name for line in spans_of(tmp_path / "traces", trace)] == ["outer"]
+    telemetry.stop()
+    late.end()
+    telemetry.stop()
+    assert caplog.records == []
