@@ -118,13 +118,8 @@ class LocalInstallation:
     ) -> TaskResult:
         """Run a task whose worker is killed right after an effect, before anything is recorded; another one goes on.
 
-        Args:
-            skill: The skill that it runs.
-            inputs: What the skill is given.
-            effects: Returns the effects that have happened; it is asked at the kill, and at the end.
-            at: After which effect of a ``once`` tool the worker is killed.
-            answers: What a person answers, by the path of the step that asks.
-            within: Seconds after which the test fails.
+        ``effects`` returns the effects that have happened, and is asked at the kill and at the end. ``at`` says after
+        which effect of a ``once`` tool the worker is killed. The other arguments are those of ``run``.
 
         Returns:
             How the task ended.

@@ -1,7 +1,6 @@
 """Policies where they bind: in the activity that is about to act, whatever a skill or a model wants."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +32,8 @@ from tests.support.waiting import question_of, until_true
 
 
 @pytest.fixture(scope="module")
-async def agents(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Bench]:
-    folder = tmp_path_factory.mktemp("agents")
-    Policies(folder / "policies").clear()
-    async with bench(servers, folder, more={"policies": (folder / "policies",)}) as one:
-        yield one
-
-
-@pytest.fixture
-def policies(agents: Bench) -> Policies:
-    found = Policies(agents.folder / "policies")
-    found.clear()
-    return found
+def agents(guarded: Bench) -> Bench:
+    return guarded
 
 
 def appending(ledger: Path, line: str = "sent", more: str = "") -> str:

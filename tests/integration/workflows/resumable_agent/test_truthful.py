@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -30,18 +30,8 @@ from tests.support.waiting import question_of
 
 
 @pytest.fixture(scope="module")
-async def agents(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Bench]:
-    folder = tmp_path_factory.mktemp("agents")
-    Policies(folder / "policies").clear()
-    async with bench(servers, folder, more={"policies": (folder / "policies",)}) as one:
-        yield one
-
-
-@pytest.fixture
-def policies(agents: Bench) -> Policies:
-    found = Policies(agents.folder / "policies")
-    found.clear()
-    return found
+def agents(guarded: Bench) -> Bench:
+    return guarded
 
 
 async def events_of(handle: WorkflowHandle[Any, Any]) -> list[HistoryEvent]:
