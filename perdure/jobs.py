@@ -169,6 +169,8 @@ class Imported(Passed):
 
     jobs: tuple[str, ...]
     """The jobs that remember what can be taken back."""
+    earlier: tuple[str, ...] = ()
+    """Those of them that an earlier import of the same export began, and that are not repeated."""
     left_out: dict[str, int]
     """How many lines are not taken back, by what they are and why."""
 

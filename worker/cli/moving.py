@@ -10,7 +10,7 @@ import typer
 from perdure.documents import unreadable, validated
 from perdure.entries import Purpose
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate, Receipt
+from perdure.jobs import Decision, Fate, Receipt
 from perdure.memory.updating.exports import schema as schema_of_lines
 from perdure.requests import ConsentRequest
 from perdure.settings import Settings
@@ -75,7 +75,19 @@ async def import_(
                 out.print(f"{line.fate.value:<10}  {receipt.job_id}[{line.index}]  {line.reason}", markup=False)
     for what, count in imported.left_out.items():
         say(f"left out {count}× {what}")
-    say(f"imported {counted(sum(one.count(Fate.SEARCHABLE) for one in receipts), 'entry', 'entries')}")
+    kept = [
+        (receipt.job_id in imported.earlier, line.decision)
+        for receipt in receipts
+        for line in receipt.items
+        if line.fate is Fate.SEARCHABLE
+    ]
+    repeated = sum(before for before, _ in kept)
+    known = sum(not before and decision is Decision.REINFORCE for before, decision in kept)
+    if repeated:
+        say(f"{counted(repeated, 'entry', 'entries')} came with an earlier import of this file, which is not repeated")
+    if known:
+        say(f"{counted(known, 'entry was', 'entries were')} there already")
+    say(f"imported {counted(len(kept) - repeated - known, 'entry', 'entries')}")
     # What waits for a person was taken, as by ``remember``.
     if any(one.count(Fate.REJECTED) for one in receipts):
         raise typer.Exit(Exit.FAILED)

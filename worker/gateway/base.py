@@ -168,10 +168,11 @@ class Base:
         name: str,
         about: str = "",
         within: float | None = None,
+        id_: str = "",
     ) -> R:
         refuse_unknown(argument)
         await self.served()
-        id_ = "-".join(part for part in (name, about, secrets.token_hex(6)) if part)
+        id_ = id_ or "-".join(part for part in (name, about, secrets.token_hex(6)) if part)
         afterwards = f"the request stays queued as {id_} and runs when a worker is available"
         async with waiting(self._notify, f"answer ({name})", afterwards=afterwards, within=within):
             return await (await self.client()).execute_workflow(

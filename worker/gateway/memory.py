@@ -102,6 +102,16 @@ class MemoryCalls(Base):
         Raises:
             InvalidInput: There is no such policy, or it refuses items that hold some; or they exceed 1.5 MB together.
         """
+        return await self._remembered(request, by)
+
+    async def _remembered(self, request: RememberRequest, by: Actor, *, id_: str = "") -> str:
+        """Submit items; see ``remember``.
+
+        Args:
+            request: The items.
+            by: Who offers them.
+            id_: The id of the workflow that submits them; empty: a new one.
+        """
         from worker.observing import screened  # noqa: PLC0415  it loads rules and libraries
 
         size = len(request.model_dump_json())
@@ -109,7 +119,7 @@ class MemoryCalls(Base):
             fix = "an item's content has at most 8,000 characters; give fewer items at a time"
             raise InvalidInput("items", f"come to {size / 1e6:.1f} MB, and {_MOST_BYTES / 1e6} MB can be sent", fix=fix)
         given = screened(request, self._settings).changed(by=by)
-        return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN)
+        return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN, id_=id_)
 
     @call
     async def observe(self, request: ObserveRequest, *, by: Actor) -> Observed:

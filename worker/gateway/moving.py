@@ -1,6 +1,8 @@
 """Requests about a memory as a whole: exporting it, and importing what was exported."""
 
+import secrets
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from temporalio.service import RPCError, RPCStatusCode
@@ -50,11 +52,20 @@ class MovingCalls(MemoriesCalls):
 
         export = read(lines)
         jobs: list[str] = []
+        earlier: list[str] = []
         for batch in batches(items(export)):
             key = f"import-{content_digest(list(batch))[:24]}"
             request = RememberRequest(user_id=user_id, of=of, key=key, items=batch)
-            jobs.append(await self.remember(request, by=by))
-        return Imported(jobs=tuple(jobs), left_out=left_out(export))
+            asking = f"remember-{secrets.token_hex(6)}"
+            jobs.append(await self._remembered(request, by, id_=asking))
+            # Both by Temporal's clock.
+            if await self._began(jobs[-1]) < await self._began(asking):
+                earlier.append(jobs[-1])
+        return Imported(jobs=tuple(jobs), earlier=tuple(earlier), left_out=left_out(export))
+
+    async def _began(self, identifier: str) -> datetime:
+        found = await (await self.client()).get_workflow_handle(identifier).describe()
+        return found.start_time
 
     async def _holds(self, tenant: str) -> "list[ExportedHold]":
         """Return what waits for a person, oldest first; its text is in the holds' own inputs and nowhere else."""
