@@ -85,7 +85,11 @@ class Folders(Generic[D]):
         """
         paths = self._files(name, self._folders) or self._files(name, self._packaged)
         if not paths:
-            raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=nearest(name, self.names()))
+            none = (
+                f"none is configured: write a {self._kind} into a folder, and name it in PERDURE_{self._kind.upper()}S"
+            )
+            fix = nearest(name, self.names()) or none.replace("a agent", "an agent")
+            raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=fix)
         if paths[1:]:
             places = " and ".join(map(str, paths))
             raise self._error(self._kind, f"{name!r} is in {places}", fix="remove one of them, or give it another name")

@@ -8,14 +8,16 @@ from uuid import uuid4
 
 import typer
 
+from localservers import state
 from perdure.changes import Actor
 from perdure.chats import OF_A_CHAT, ChatMessage
 from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.questions import Question
 from perdure.settings import Settings
+from perdure.tasks import AgentTask
 from worker.cli.memory import User
-from worker.cli.reach import gateway, person, started
+from worker.cli.reach import gateway, person, require_same_settings, started
 from worker.cli.tasks import AsJson
 from worker.exit import leave
 from worker.gateway import Gateway
@@ -23,6 +25,7 @@ from worker.terminal import display
 from worker.terminal.answering import asked
 from worker.terminal.conversation import TerminalChat, TypedLines, show_history
 from worker.terminal.output import Exit, fail, program, say, show_json
+from worker.wiring.registries import agents_of
 
 _END = "/end"
 
@@ -64,6 +67,9 @@ async def chat(
         raise InvalidInput("--id", "needs a message", fix="perdure chat MESSAGE --id ID")
     sent = _message(message, agent, identifier) if message else None
     addresses = await asyncio.to_thread(started, settings)
+    require_same_settings(settings)
+    if not agents_of(settings).names():
+        _require_agent(settings, agent)
     again = f"{program()} chat --user {shlex.quote(user)}"
     again += f" --session {shlex.quote(session)}" if session != OF_A_CHAT else ""
     async with gateway(settings, addresses) as installation:
@@ -71,7 +77,7 @@ async def chat(
             if sent is not None:
                 await _once(installation, user, session, sent, person(by), as_json=as_json)
                 return
-            await _typed(installation, user, session, agent, person(by))
+            await _typed(installation, (user, session), agent, settings, person(by))
         except asyncio.CancelledError:
             say(f"\nthe conversation stays open: {again}")
             # Nothing is left to be done here, and what waits for a server would have to be waited for.
@@ -103,12 +109,16 @@ async def _once(
         fail(reply.problem, Exit.FAILED)
 
 
-async def _typed(installation: Gateway, user: str, session: str, agent: str | None, by: Actor) -> None:
+async def _typed(
+    installation: Gateway, whose: tuple[str, str], agent: str | None, settings: Settings, by: Actor
+) -> None:
     """Converse line by line.
 
     Raises:
         EOFError: There is no further line, and the conversation goes on.
+        InvalidAgent: None is open, and there is no such agent.
     """
+    user, session = whose
     lines = TypedLines()
 
     async def ask(workflow_id: str, question: Question) -> None:
@@ -121,6 +131,7 @@ async def _typed(installation: Gateway, user: str, session: str, agent: str | No
     log = await installation.chat(user, session=session, by=by)
     keys = f"/end ends it, Ctrl-C leaves it open; perdure status {conversation.workflow_id}"
     if log is None:
+        _require_agent(settings, agent)
         say(f"a new conversation: {keys}")
     else:
         say(f"{session}, with {log.agent}: {keys}")
@@ -143,6 +154,17 @@ async def _typed(installation: Gateway, user: str, session: str, agent: str | No
         joined = (await conversation.reply(said)).chat
     if joined is not None:
         _say_ended(session, ended=await installation.end_chat(user, session=session, by=by))
+
+
+def _require_agent(settings: Settings, agent: str | None) -> None:
+    """Refuse an agent that there is not, before a conversation begins that nobody would answer.
+
+    Raises:
+        InvalidAgent: There is none of this name; with what to do.
+    """
+    # Elsewhere than on this machine, workers may have others.
+    if state(settings) is not None:
+        agents_of(settings).get(agent or AgentTask.model_fields["agent"].default)
 
 
 def _message(text: str, agent: str | None, identifier: str = "") -> ChatMessage:

@@ -1,5 +1,6 @@
 """Commands about tasks on a schedule: schedule, schedules, unschedule."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from perdure.schedules import TaskSchedule, Timing
 from perdure.settings import Settings
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson, TaskArgument, read_task, workflow_id_of
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import counted, out, program, say, show_json
 
 
 async def schedule(
@@ -27,6 +28,9 @@ async def schedule(
     A start is skipped while the one before it still runs. Temporal's UI shows the schedule, and can pause it.
     """
     task = read_task(file)
+    if bool(cron.strip()) == bool(every):
+        problem = "is given together with --every" if every else "is missing, and so is --every"
+        raise InvalidInput("--cron", problem, fix="give one of them: --cron '0 6 * * MON', or --every 12h")
     given = {"cron": cron, "zone": zone} | ({"every": every} if every else {})
     timing = validated(Timing, given, "", InvalidInput)
     async with gateway(Settings()) as installation:
@@ -35,6 +39,7 @@ async def schedule(
         show_json(found)
     else:
         _show(found)
+        say(f"scheduled; to delete the schedule: {program()} unschedule {shlex.quote(str(file))}")
 
 
 async def schedules(*, as_json: AsJson = False) -> None:

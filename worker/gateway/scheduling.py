@@ -62,8 +62,7 @@ class SchedulingCalls(Base):
         except RPCError as error:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
-            fix = "a cron expression has five fields (0 6 * * MON), a zone an IANA name (Europe/Berlin)"
-            raise InvalidInput("timing", f"is refused by Temporal: {error.message}", fix=fix) from error
+            raise _refused(timing, error.message) from error
         found = await handle.describe()
         return _shown(handle.id, task.task_id, found.schedule.state, found.info)
 
@@ -95,6 +94,15 @@ class SchedulingCalls(Base):
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             raise unknown from error
+
+
+def _refused(timing: Timing, said: str) -> InvalidInput:
+    """Return the error for a timing that Temporal refuses, in its words."""
+    said = said.removeprefix("Invalid schedule spec: ")
+    if "time zone" in said:
+        return InvalidInput("zone", f"there is no time zone {timing.zone!r}", fix="give an IANA name: Europe/Berlin")
+    fix = "write minute, hour, day, month and weekday: 0 6 * * MON"
+    return InvalidInput("cron", f"{timing.cron!r} is refused: {said}", fix=fix)
 
 
 def _shown(

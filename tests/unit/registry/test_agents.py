@@ -91,3 +91,8 @@ def test_names_that_are_the_same_to_a_model_are_refused(tools: list[str], skills
     one, other = (*tools, *skills)
     with pytest.raises(InvalidAgent, match=rf"could not tell '{other}' from '{one}'"):
         read_agent(f"name: a\ntools: {tools}\nskills: {skills}\n", "a.yaml")
+
+
+def test_where_none_is_configured_it_is_said_how_to_give_one(tmp_path: Path) -> None:
+    with pytest.raises(InvalidAgent, match=r"none is configured: write an agent into a folder, and .* PERDURE_AGENTS"):
+        AgentLibrary((tmp_path,)).get("agent")

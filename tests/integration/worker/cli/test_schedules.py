@@ -17,6 +17,7 @@ async def test_a_task_is_scheduled_listed_and_unscheduled(installed: Installatio
     assert first.startswith(f"task-t-{name}-")
     assert first.endswith("  skill weekly for agent, at 0 6 * * MON (Europe/Berlin)")
     assert coming.startswith("    next start 2")
+    assert made.err == f"scheduled; to delete the schedule: perdure unschedule {file}\n"
 
     async def listed() -> list[TaskSchedule]:
         ran = await installed.perdure("schedules", "--json")
@@ -33,6 +34,13 @@ async def test_a_task_is_scheduled_listed_and_unscheduled(installed: Installatio
 
 async def test_bad_timings_are_refused(installed: Installation) -> None:
     file = installed.write("timed.yaml", "task_id: timed\nuser_id: ada\nskill: weekly\n")
-    for options in ((), ("--every", "0s"), ("--every", "1d", "--cron", "0 6 * * *"), ("--cron", "never")):
+    for options, complaint in [
+        ((), "--cron: is missing, and so is --every (give one of them: --cron '0 6 * * MON', or --every 12h)"),
+        (("--every", "0s"), "every: "),
+        (("--every", "1d", "--cron", "0 6 * * *"), "--cron: is given together with --every (give one of them"),
+        (("--cron", "never"), "cron: 'never' is refused: CronString does not have 5-7 fields (write minute, hour, day"),
+        (("--cron", "0 6 * * FOO"), "cron: '0 6 * * FOO' is refused: DayOfWeek is not in range [0-7] (write minute"),
+        (("--cron", "0 6 * * 1", "--zone", "Berlin"), "zone: there is no time zone 'Berlin' (give an IANA name"),
+    ]:
         ran = await installed.perdure("schedule", file, *options)
-        assert ran.status == 2, ran.err
+        assert (ran.status, complaint in ran.complaint) == (2, True), ran.err
