@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib.metadata
+import io
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -242,6 +243,9 @@ def main(*, reload: bool = False) -> None:
         reload: Whether to begin anew whenever code of one's own has changed, and to wait for that where it must not
             go on.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What a tool prints is of use while it runs; to a file or a pipe it would come in blocks of some kilobytes.
+        sys.stdout.reconfigure(line_buffering=True)
     asyncio.run(_main(reload=reload))
 
 

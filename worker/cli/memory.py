@@ -19,7 +19,7 @@ from perdure.jobs import Fate
 from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RedateRequest, RememberRequest, UndoRequest
 from perdure.settings import Settings
 from perdure.strategies import ProfileName, Strategy
-from worker.cli.reach import gateway, person
+from worker.cli.reach import gateway, person, warn_of_other_settings
 from worker.cli.records import memory_of, record_of, require_one_kind
 from worker.cli.tasks import AsJson
 from worker.policies import rules_of
@@ -204,7 +204,9 @@ async def remember(
     stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
     asked = {"user_id": user, "of": of, "key": batch_key, "items": stamped}
     request = validated(RememberRequest, asked, "", InvalidItem)
-    async with gateway(Settings()) as installation:
+    settings = Settings()
+    warn_of_other_settings(settings)
+    async with gateway(settings) as installation:
         if supersedes:
             [meant] = await installation.identified(user, [supersedes], of=of, by=person())
             stated = memory_of(content, memory_type, confidence, meant)

@@ -17,7 +17,7 @@ from perdure.requests import ObserveRequest
 from perdure.said import Voice
 from perdure.settings import Settings
 from worker.cli.memory import Of, User
-from worker.cli.reach import gateway, person
+from worker.cli.reach import gateway, person, warn_of_other_settings
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json
 
@@ -52,7 +52,9 @@ async def observe(
     said = [_completed(line, session, start + place, now) for place, line in enumerate(lines)]
     asked = {"user_id": user, "of": of, "session": session, "said": said, "start": start, "policy": policy}
     request = validated(ObserveRequest, asked, "")
-    async with gateway(Settings()) as installation:
+    settings = Settings()
+    warn_of_other_settings(settings)
+    async with gateway(settings) as installation:
         observed = await installation.observe(request, by=person())
         receipt = await installation.receipt(observed.job, by=person()) if observed.job else None
     if as_json:

@@ -37,6 +37,16 @@ def require_same_settings(settings: Settings) -> None:
             raise InvalidInput("settings", problem, fix=fix)
 
 
+def warn_of_other_settings(settings: Settings) -> None:
+    """Say that a worker of this machine does part of the work with other settings, where one does."""
+    current = state(settings)
+    for one in current.workers if current else ():
+        if one.settings != settings.fingerprint:
+            say(
+                f"the running worker has other settings, and may decide otherwise; to apply these, {one.how_to_restart}"
+            )
+
+
 def gateway(settings: Settings, addresses: Addresses | None = None, *plugins: Plugin) -> Gateway:
     """Return the gateway to the running servers.
 

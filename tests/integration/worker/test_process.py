@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from localservers import Server
 from tests.conftest import OwnServers, Servers
 from tests.integration.worker.cli.installation import installation, nothing_configured, unanswered
 from tests.support.guarding import Policies
+from tests.support.waiting import until_true
 
 
 @pytest.mark.parametrize("how", ["terminate", pytest.param("interrupt", marks=pytest.mark.slow)])
@@ -24,6 +26,13 @@ async def test_it_ends_when_told(servers: Servers, tmp_path: Path, how: str) -> 
         assert "worker stopping" in (tmp_path / "worker-0.log").read_text()
 
 
+ELSEWHERE = {
+    "TEMPORAL_ADDRESS": "127.0.0.1:9",
+    "PERDURE_WEAVIATE_URL": "http://127.0.0.1:9",
+    "PERDURE_REDIS_URL": "redis://127.0.0.1:9",
+}
+"""The addresses of servers that are asked nothing."""
+
 REFUSED_AT_WORK = """
 import asyncio, time
 from perdure.errors import JournalMismatch
@@ -33,7 +42,7 @@ async def run(*_):
     asyncio.get_running_loop().run_in_executor(None, time.sleep, 60)
     raise JournalMismatch("redis", "one", "another", "folder")
 
-process.run, process.reachable = run, lambda _: None
+process.run = run
 process.main()
 """
 
@@ -41,12 +50,37 @@ process.main()
 @pytest.mark.slow
 async def test_one_that_must_not_go_on_does_not_wait_for_its_threads() -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", REFUSED_AT_WORK, stderr=asyncio.subprocess.PIPE
+        sys.executable, "-c", REFUSED_AT_WORK, env=os.environ | ELSEWHERE, stderr=asyncio.subprocess.PIPE
     )
     # Nobody renews their claims any more.
     _, said = await asyncio.wait_for(process.communicate(), 20)
     assert process.returncode == 2
     assert b"error: PRD203 redis belongs to the journal" in said
+
+
+PRINTS = """
+import time
+from perdure import tool
+
+@tool(effect="read")
+def look() -> str:
+    print("it looks")
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+async def test_what_a_tool_prints_is_in_the_log_while_it_runs(servers: Servers, tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(PRINTS)
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills/looking.yaml").write_text("name: looking\nsteps: [{id: a, tool: look}]\n")
+    how = {"skills": (tmp_path / "skills",), "tools": (str(tmp_path / "shop.py"),)}
+    async with installation(servers, tmp_path, **how) as given:
+        await given.ready_worker()
+        log = tmp_path / "worker-0.log"
+        file = given.write("task.yaml", "task_id: looking\nuser_id: ada\nskill: looking\n")
+        assert (await given.perdure("run", file, "--detach")).status == 0
+        await until_true(lambda: "it looks\n" in log.read_text(), seconds=30)
 
 
 async def test_it_does_not_start_under_policies_that_cannot_be_read(servers: Servers, tmp_path: Path) -> None:
