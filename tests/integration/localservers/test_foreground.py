@@ -53,7 +53,7 @@ async def says(process: Process, text: str) -> None:
     assert process.stderr
     seen = ""
     while text not in seen:
-        line = (await asyncio.wait_for(process.stderr.readline(), 60)).decode()
+        line = (await asyncio.wait_for(process.stderr.readline(), 120)).decode()
         assert line, f"never said {text!r}: {seen}"
         seen += line
 
