@@ -28,6 +28,26 @@ async def test_what_is_remembered_is_recalled(installed: Installation, user: str
     assert [item.text for item in found.items] == ["Deploys happen on Tuesdays"]
 
 
+async def test_why_scores_do_not_fall_and_why_more_was_searched_is_said_in_words(
+    installed: Installation, user: str
+) -> None:
+    for text, confidence in (("The office is in Ghent.", "0.95"), ("Deploys happen on Tuesdays.", "0.75")):
+        assert (await installed.perdure("remember", text, "--user", user, "--confidence", confidence)).status == 0
+    record = [{"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}]
+    assert (await installed.fed(json.dumps(record), "remember", "--user", user, "--file", "-")).status == 0
+
+    newest = await installed.perdure("recall", "--user", user, "--strategy", "structured", "--type", "fact")
+    scores = [float(line.split()[0]) for line in newest.out.splitlines()[::2]]
+    assert scores == sorted(scores)
+    assert newest.err.splitlines()[0].startswith("the newest first, whatever their scores")
+
+    by_key = await installed.perdure("recall", "deploys", "--user", user, "--lane", "pattern", "--key", "cores")
+    assert "searched by meaning too, as few are under these keys" in by_key.err
+    plain = await installed.perdure("recall", "deploys", "--user", user)
+    assert plain.err.count("\n") == 1
+    assert "by meaning" not in plain.err
+
+
 async def test_what_is_taken_out_is_said_and_items_come_from_stdin_too(installed: Installation, user: str) -> None:
     item = {"kind": "memory", "content": "Deploys happen on Tuesdays, ask ada@example.org.", "confidence": 0.9}
     ran = await installed.fed(json.dumps([item]), "remember", "--user", user, "--file", "-")
