@@ -12,7 +12,7 @@ from perdure.access import TokenScope
 from perdure.settings import Settings
 from worker.access.authenticating import Authenticator
 from worker.gateway import Gateway
-from worker.http import ingest, memories, problems, recall, skills, status, tasks
+from worker.http import ingest, mcp, memories, problems, recall, skills, status, tasks
 from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
 from worker.http.following import Followers
@@ -29,7 +29,16 @@ async def openapi(request: Request) -> Response:
     return Response(json.dumps(documented(request.app)), media_type=JSON)
 
 
-ROUTES = (ingest.routes, recall.routes, memories.routes, tasks.routes, skills.routes, status.routes, document)
+ROUTES = (
+    ingest.routes,
+    recall.routes,
+    memories.routes,
+    tasks.routes,
+    skills.routes,
+    status.routes,
+    mcp.routes,
+    document,
+)
 
 
 def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here: bool = False) -> FastAPI:
@@ -41,16 +50,18 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
         local: Whether it can be reached from this machine alone, so that the machine's own token counts.
         measured_here: Whether ``/metrics`` has what is measured.
     """
+    version = importlib.metadata.version("perdure")
+    transport = mcp.Transport(gateway, version)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with gateway:
+        async with gateway, transport.running():
             yield
 
-    version = importlib.metadata.version("perdure")
     app = FastAPI(title="Perdure", version=version, lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
     app.state.gateway = gateway
+    app.state.mcp = transport
     app.state.followers = Followers()
     app.state.readiness = status.Readiness(gateway)
     app.state.measured_here = measured_here

@@ -9,7 +9,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 
 from perdure.access import Caller
 from perdure.changes import Actor, ActorKind
-from perdure.errors import PerdureError
+from perdure.errors import InvalidInput, PerdureError
 from worker.gateway import Gateway
 
 P = ParamSpec("P")
@@ -31,6 +31,18 @@ class Asking:
     def caller(self, context: Context[Any, Any]) -> Caller:
         """Return for whom a request is made."""
         return self._caller(context.request_context.request)
+
+    def user(self, context: Context[Any, Any]) -> str:
+        """Return the user whose memory and tasks are meant: a client reaches those of one.
+
+        Raises:
+            InvalidInput: The token is for any user.
+        """
+        caller = self.caller(context)
+        if caller.user_id is None:
+            fix = "use one of a single user: perdure tokens create --user"
+            raise InvalidInput("token", "is for any user, and a client's tools name none", fix=fix)
+        return caller.user_id
 
     def agent(self, context: Context[Any, Any]) -> Actor:
         """Return who acts: a client's model is an agent, whoever holds the token."""

@@ -67,7 +67,7 @@ def offer(server: MCPServer[Any], asking: Asking) -> None:
         caller.require(TokenScope.TASKS)
         asked = {
             "task_id": task_id or f"mcp-{secrets.token_hex(6)}",
-            "user_id": caller.user(None),
+            "user_id": asking.user(ctx),
             "goal": goal,
             "skill": skill,
             "inputs": inputs or {},
@@ -110,7 +110,7 @@ def offer(server: MCPServer[Any], asking: Asking) -> None:
     async def require_own(ctx: Context[Any, Any], workflow_id: str) -> None:
         caller = asking.caller(ctx)
         caller.require(TokenScope.TASKS)
-        await gateway.require_task_of(caller.user(None), workflow_id, by=asking.agent(ctx))
+        await gateway.require_task_of(asking.user(ctx), workflow_id, by=asking.agent(ctx))
 
     async def open_question(ctx: Context[Any, Any], workflow_id: str, question_id: str) -> Question:
         await require_own(ctx, workflow_id)

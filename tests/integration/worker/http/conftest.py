@@ -9,6 +9,7 @@ import pytest_asyncio
 from tests.conftest import Servers
 from tests.support.http_service import Service, http_service
 from tests.support.issuer import AUDIENCE, Issuer, issuer
+from worker.access.failures import Failures
 
 ECHO = """
 name: echo-it
@@ -54,3 +55,9 @@ async def ada(service: Service, user: str) -> AsyncGenerator[httpx2.AsyncClient]
     """A client with all scopes, bound to one user, held by a person."""
     async with await service.client(user_id=user, person=True) as client:
         yield client
+
+
+@pytest.fixture(autouse=True)
+def forgiven(service: Service) -> None:
+    """Forget the failures of other tests: all come from one address."""
+    service.app.state.authenticator._failures = Failures()

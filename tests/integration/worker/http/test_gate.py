@@ -25,7 +25,7 @@ from perdure.stores.redis.connection import ask
 from tests.support.http_service import ADMIN, Service
 from tests.support.issuer import Issuer
 from worker import audits
-from worker.access.failures import MOST, Failures
+from worker.access.failures import MOST
 from worker.access.provider import Provider
 from worker.gateway import Gateway
 
@@ -38,12 +38,6 @@ class Row(NamedTuple):
     query: dict[str, Any] | None = None
     person: bool = False
     of_a_user: bool = True
-
-
-@pytest.fixture(autouse=True)
-def forgiven(service: Service) -> None:
-    """Forget the failures of other tests: all come from one address."""
-    service.app.state.authenticator._failures = Failures()
 
 
 READ, WRITE, TASKS, OPERATE, ERASE = (
@@ -83,6 +77,7 @@ TABLE: dict[str, Row] = {
     f"POST {TASK}/pause": Row(TASKS, {}),
     f"POST {TASK}/resume": Row(TASKS, {}),
     f"POST {TASK}/cancel": Row(TASKS, {}),
+    "POST /mcp": Row(READ, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, of_a_user=False),
     "GET /v2/control/skills": Row(READ, of_a_user=False),
     "GET /v2/control/skills/{name}": Row(READ, of_a_user=False),
     "GET /v2/control/status": Row(OPERATE, of_a_user=False),

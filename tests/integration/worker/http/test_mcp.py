@@ -1,0 +1,103 @@
+"""The MCP server behind the service's gate, asked by the official client over streamable HTTP."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent
+
+from perdure.access import TokenScope
+from tests.support.http_service import ADMIN, Service
+
+
+@asynccontextmanager
+async def connected(service: Service, token: str, **how: Any) -> AsyncGenerator[Client]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+        Client(streamable_http_client(f"{service.url}/mcp", http_client=http), **how) as client,
+    ):
+        yield client
+
+
+def said(result: CallToolResult) -> str:
+    """Return what a call told the model."""
+    return "".join(one.text for one in result.content if isinstance(one, TextContent))
+
+
+async def test_a_client_reaches_the_memory_of_the_user_of_its_token_and_no_other(service: Service) -> None:
+    ada, kim = uuid4().hex, uuid4().hex
+    async with connected(service, await service.token(user_id=ada)) as client:
+        kept = await client.call_tool("remember", {"statement": "The billing service runs on Postgres 16."})
+        assert kept.structured_content is not None, said(kept)
+        assert kept.structured_content["fate"] == "searchable"
+    async with connected(service, await service.token(user_id=kim)) as other:
+        found = await other.call_tool("recall", {"text": "Which Postgres does billing run on?"})
+        assert found.structured_content is not None, said(found)
+        assert found.structured_content["items"] == []
+        gone = await other.call_tool("forget", {"memory_id": kept.structured_content["id"]})
+        assert "there is no" in said(gone)
+    async with connected(service, await service.token(TokenScope.READ, user_id=ada)) as reading:
+        found = await reading.call_tool("recall", {"text": "Which Postgres does billing run on?"})
+        assert found.structured_content is not None
+        assert len(found.structured_content["items"]) == 1
+        refused = await reading.call_tool("remember", {"statement": "Kim leads the team."})
+        assert refused.is_error
+        assert "lacks the scope 'write'" in said(refused)
+
+
+async def test_a_token_for_any_user_says_which_one_to_use(service: Service) -> None:
+    async with connected(service, await service.token()) as client:
+        refused = await client.call_tool("recall", {"text": "x"})
+        assert refused.is_error
+        assert "perdure tokens create --user" in said(refused)
+
+
+@pytest.mark.parametrize("person", [True, False], ids=["person", "program"])
+async def test_only_whom_a_person_gave_a_token_is_asked_for_an_answer(service: Service, person: bool) -> None:
+    asked = list[str]()
+
+    async def answering(_: Any, params: ElicitRequestParams) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"answer": "yes"})
+
+    token = await service.token(user_id=uuid4().hex, person=person)
+    async with connected(service, token, elicitation_callback=answering) as client:
+        started = await client.call_tool("start_task", {"skill": "ask-first"})
+        assert started.structured_content is not None, said(started)
+        task = {"workflow_id": started.structured_content["workflow_id"]}
+        while not (where := await _where(client, task))["progress"] or not where["progress"]["questions"]:
+            pass
+        question = {**task, "question_id": where["progress"]["questions"][0]["id"]}
+        answer = await client.call_tool("answer_question", question)
+        assert answer.is_error is not person, said(answer)
+        assert bool(asked) is person
+        if not person:
+            assert "no person holds the token" in said(answer)
+            await service.gateway.cancel(task["workflow_id"], by=ADMIN)
+            return
+        while (where := await _where(client, task))["is_open"]:
+            pass
+        assert where["result"]["output"] == "hello"
+
+
+async def test_without_a_token_nobody_is_let_in(service: Service) -> None:
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        answer = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+    async with service.client_with(await service.token(user_id="ada")) as client:
+        broken = await client.post("/mcp", content=b"{", headers={"Content-Type": "application/json"})
+        assert broken.status_code == 400
+        assert "Traceback" not in json.dumps(broken.text)
+
+
+async def _where(client: Client, task: dict[str, str]) -> dict[str, Any]:
+    result = await client.call_tool("task_progress", task)
+    assert result.structured_content is not None, said(result)
+    return result.structured_content

@@ -1,0 +1,66 @@
+"""The route of the MCP server: the same tools and resources as over stdio, for whom the token stands."""
+
+from contextlib import AbstractAsyncContextManager
+
+from fastapi import Request
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from perdure.access import Caller, TokenScope
+from worker.gateway import Gateway
+from worker.http.endpoints import JSON, Routes
+from worker.mcp.server import make_server
+
+routes = Routes("mcp")
+
+
+class Transport:
+    """Answers MCP's requests over streamable HTTP. It keeps no sessions, so any process answers any request.
+
+    Args:
+        gateway: What the server asks.
+        version: Perdure's.
+    """
+
+    def __init__(self, gateway: Gateway, version: str) -> None:
+        server = make_server(gateway, _caller, version)
+        # Whoever has no token does not come this far, so no page of another origin does.
+        unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        server.streamable_http_app(stateless_http=True, transport_security=unguarded)
+        self._manager: StreamableHTTPSessionManager = server.session_manager
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Answer requests for as long as the block runs."""
+        return self._manager.run()
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._manager.asgi_app(scope, receive, send)
+
+
+class _HandedOver(Response):
+    """An answer that the transport gives by itself."""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__()
+        self._transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._transport.answer(scope, receive, send)
+
+
+@routes.at("POST", "/mcp", TokenScope.READ, media=JSON)
+async def mcp(request: Request) -> Response:
+    """Speak the Model Context Protocol, with a token of one user.
+
+    Connecting needs the scope `read`; what a tool does needs its own.
+    """
+    transport: Transport = request.app.state.mcp
+    return _HandedOver(transport)
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
