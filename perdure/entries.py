@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 from perdure.assertions import Assertion
 from perdure.errors import InvalidInput
 from perdure.labels import without_determiner
-from perdure.model import Instant, Name, OpenEnum, Passed, Stored, TenantId, Unit
+from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Unit
 
 MARKER = "EXEC_MEMORY_JSON="
 """The marker before the canonical payload in a stored text, so that the payload can be restored from the text alone."""
@@ -242,9 +242,9 @@ class Memory(Remembered, Described):
     """The tasks that recalled it and whose end is known, newest last, by short digests."""
     successes: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()
     """Those of them that succeeded."""
-    authors: Annotated[tuple[TenantId, ...], Field(max_length=MOST_AUTHORS)] = ()
-    """In a team's or an agent's memory, the users who stated it, by their own tenants as in the audit: their ids would
-    outlast their erasure. Empty in a user's own memory, and of what a tool or an agent found out."""
+    authors: Annotated[tuple[Name, ...], Field(max_length=MOST_AUTHORS)] = ()
+    """In a team's or an agent's memory, the users who stated it, each by a digest (``identity.author_id``): their ids
+    would outlast their erasure. Empty in a user's own memory, and of what a tool or an agent found out."""
     suspended: tuple[Instant, Instant] | None = None
     """From when until when something temporary overrides it, so that it does not hold."""
 

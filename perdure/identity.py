@@ -153,6 +153,18 @@ def tenant_id(key: bytes, user_id: str) -> str:
     return _tenant(key, "tenant/1", normal_user(user_id))
 
 
+def author_id(owner: str, member: str) -> str:
+    """Return what stands for a member in the memories of a team or an agent.
+
+    A member has another one with each owner, so that nothing that is kept of their statements leads to their tenant.
+
+    Args:
+        owner: The owner's tenant.
+        member: The member's.
+    """
+    return f"author_{digest('author/1', owner, member)[:24]}"
+
+
 def owner_tenant_id(key: bytes, owner: str) -> str:
     """Return the tenant of a team or an agent, which no user id can produce.
 

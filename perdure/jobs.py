@@ -55,7 +55,7 @@ class Batch(Passed):
     """The caller's own key: the same key with the same items is the same job again."""
     items: Annotated[tuple[BatchItem, ...], Field(min_length=1, max_length=100)]
     stated_by: str = ""
-    """In a team's or an agent's memory, the user who asks, by their own tenant; empty: it is the user's own memory."""
+    """In an owner's memory, the user who asks, as ``identity.author_id`` says; empty: it is the user's own memory."""
     run: str = ""
     """The task that asks, if one does."""
     agent: Name | None = None

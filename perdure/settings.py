@@ -285,7 +285,12 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _has_two_ports(self) -> Self:
         parts = urlsplit(self.weaviate_url or "")
-        if parts.hostname and (parts.port or {"https": 443}.get(parts.scheme, 80)) == self.weaviate_grpc_port:
+        try:
+            port = parts.port
+        except ValueError:
+            # Whoever connects says so; the doctor then goes on to all else.
+            return self
+        if parts.hostname and (port or {"https": 443}.get(parts.scheme, 80)) == self.weaviate_grpc_port:
             fix = f"set {PREFIX}WEAVIATE_GRPC_PORT to that of gRPC, 50051 by default"
             raise InvalidInput("weaviate_grpc_port", f"is {self.weaviate_grpc_port}, as that of weaviate_url", fix=fix)
         return self

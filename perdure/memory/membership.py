@@ -7,6 +7,7 @@ from datetime import datetime
 from perdure.changes import Actor
 from perdure.erasures import Erasure, is_under_way
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
+from perdure.identity import author_id
 from perdure.losses import Store
 from perdure.memberships import Membership, latest, unknown_owner
 from perdure.memory.auditing.audit import Audit
@@ -74,8 +75,8 @@ class MemberBook:
         return owner
 
     def author(self, user_id: str, of: str | None) -> str:
-        """Return who states something in a memory, by their own tenant; empty in the user's own memory."""
-        return "" if of is None else self._key.tenant_of(user_id)
+        """Return what stands for who states something in an owner's memory; empty in the user's own memory."""
+        return "" if of is None else author_id(self._key.tenant_of_owner(of), self._key.tenant_of(user_id))
 
     async def erasable(self, user_id: str, of: str | None) -> str:
         """Return the same as ``tenant``, also for a former member of an owner whose erasure was interrupted.

@@ -16,7 +16,7 @@ class AskedChange(NamedTuple):
     operation: str
     at: datetime
     stated_by: str = ""
-    """In a team's or an agent's memory, the user who asks, by their own tenant."""
+    """In a team's or an agent's memory, the user who asks, as ``identity.author_id`` says."""
 
 
 class ChangePlan(NamedTuple):

@@ -90,7 +90,7 @@ class Updater:
             operation: The id of the operation.
             at: When it is made.
             epoch: The tenant's epoch that it was accepted under; None: the one that it has now.
-            stated_by: In a team's or an agent's memory, the user who asks, by their own tenant.
+            stated_by: In a team's or an agent's memory, the user who asks, as ``identity.author_id`` says.
 
         Raises:
             InvalidInput: There is no such memory of the user, it is not as expected, the change makes no sense, or the

@@ -33,7 +33,7 @@ class Accepted(Stored):
     policy: str = DEFAULT_POLICY
     """The write policy that decides on it."""
     stated_by: str = ""
-    """In a team's or an agent's memory, the user who asked, by their own tenant."""
+    """In a team's or an agent's memory, the user who asked, as ``identity.author_id`` says."""
     by: Actor | None = None
     """Who asked; None: the task, or an unnamed caller."""
     unusable: dict[str, UnusableItem] = Field(default_factory=dict[str, UnusableItem])

@@ -14,6 +14,7 @@ from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Memory, Purpose
 from perdure.erasures import ErasureReceipt
 from perdure.errors import InvalidInput, UnknownOwner
+from perdure.identity import author_id
 from perdure.jobs import Fate, ItemReceipt
 from perdure.memberships import MemberRequest
 from perdure.names import Attribute
@@ -86,6 +87,12 @@ async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gate
     assert await here.services.longterm.get(tenant, [identifier]) != {}
 
 
+def author(here: Deployment, team: str, user: str) -> str:
+    """Return what stands for a member in a team's memory."""
+    key = here.services.tenant_key
+    return author_id(key.tenant_of_owner(team), key.tenant_of(user))
+
+
 async def test_a_member_replaces_what_another_one_said_only_by_a_persons_decision(
     here: Deployment, gateway: Gateway, team: str
 ) -> None:
@@ -105,11 +112,11 @@ async def test_a_member_replaces_what_another_one_said_only_by_a_persons_decisio
     own = await said(ada, "The standup is at 11.")
     assert own.fate is Fate.SEARCHABLE, "oneself changes one's mind"
     [memory] = [one for one in await gateway.memories(ada, of=team, by=ADMIN) if isinstance(one, Memory)]
-    assert (memory.text, memory.authors) == ("The standup is at 11.", (here.services.tenant_key.tenant_of(ada),))
+    assert (memory.text, memory.authors) == ("The standup is at 11.", (author(here, team, ada),))
     decided = await gateway.decide(kim, held.hold, of=team, approve=True, by=ADMIN)
     assert decided.receipt is not None
     [memory] = [one for one in await gateway.memories(ada, of=team, by=ADMIN) if isinstance(one, Memory)]
-    assert (memory.text, memory.authors) == ("The standup is at 10.", (here.services.tenant_key.tenant_of(kim),))
+    assert (memory.text, memory.authors) == ("The standup is at 10.", (author(here, team, kim),))
     # Nothing that is kept of a memory's authors names an erased one.
     await gateway.set_member(MemberRequest(of=team, user_id=kim, belongs=False), by=ADMIN)
     await gateway.erase(EraseRequest(user_id=kim), by=ADMIN)

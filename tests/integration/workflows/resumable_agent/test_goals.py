@@ -276,7 +276,7 @@ async def test_a_later_run_goes_on_from_the_turns_that_were_taken_and_repeats_no
 async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(
     agents: Agents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("activities.tasks.LISTED_WITHIN", 2)
+    monkeypatch.setattr("activities.conversations.LISTED_WITHIN", 2)
     ledger = str(tmp_path / "ledger")
     task = goal()
     async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 1")) as (one, _):
@@ -295,7 +295,7 @@ async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(
 async def test_an_older_run_does_not_stand_for_a_newer_one_that_is_gone(
     agents: Agents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("activities.tasks.LISTED_WITHIN", 2)
+    monkeypatch.setattr("activities.conversations.LISTED_WITHIN", 2)
     ledger, asked_in = str(tmp_path / "ledger"), list[int]()
 
     def script(asked: Asked) -> Says:
