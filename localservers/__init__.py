@@ -35,6 +35,7 @@ __all__ = [
     "find_all",
     "restart",
     "running",
+    "serve",
     "state",
     "stop",
 ]
@@ -111,6 +112,26 @@ def restart(settings: Settings, progress: Callable[[str], None] = lambda _: None
         if not wait_until(replaced, _WORKER_WITHIN + _WORKER_STOPS_WITHIN):
             raise ServerNotStarted(f"the worker was not started anew in time; see {settings.home}/logs")
     return before is not None
+
+
+def serve(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> str:
+    """Have the HTTP service run next to the servers that run here, and return its URL.
+
+    Raises:
+        ServerNotStarted: Nothing runs here, or the service has not been started in time.
+    """
+    current = state(settings)
+    if current is None:
+        raise ServerNotStarted(f"nothing runs in {settings.home}; start it with 'perdure up'")
+    if current.service is None:
+        progress("starting the HTTP service")
+        order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
+        with ordered(settings.home, order):
+            os.kill(current.pid, signal.SIGUSR2)
+            if not wait_until(lambda: bool((now := state(settings)) and now.service), _WORKER_WITHIN):
+                raise ServerNotStarted(f"no service was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
+        current = state(settings) or current
+    return current.service_url
 
 
 def running(settings: Settings) -> Addresses | None:

@@ -65,6 +65,18 @@ class Fleet:
         """The process ids of the servers that are running."""
         return {server: child.pid for server, child in self._children.items() if not child.ended}
 
+    def service_port(self, wanted: int) -> int:
+        """Return the port of the HTTP service: that of the last run, otherwise the wanted one, if it is free.
+
+        Args:
+            wanted: As the settings say; 0: any.
+        """
+        remembered = self._remembered()
+        first = {"http": wanted} if wanted else {}
+        chosen = choose([("http",)], first | {name: port for name, port in remembered.items() if name == "http"})
+        self._remember(remembered | chosen)
+        return chosen["http"]
+
     def child(self, server: Server) -> Child:
         """Return the process of a server that was started."""
         return self._children[server]
@@ -162,11 +174,7 @@ class Fleet:
         return child
 
     def _choose_ports(self, afresh: Server | None = None) -> None:
-        file = self._home / "ports.json"
-        try:
-            remembered: dict[str, int] = json.loads(file.read_text())
-        except (FileNotFoundError, ValueError):
-            remembered = {}
+        remembered = self._remembered()
         if afresh:
             own = [name for group in PORTS[afresh] for name in group]
             kept = {name: port for name, port in self._ports.items() if name not in own}
@@ -174,8 +182,18 @@ class Fleet:
         else:
             groups = [group for server in self._found for group in PORTS[server]]
             self._ports = choose(groups, remembered, say=self._say)
+        self._remember(remembered | self._ports)
+
+    def _remembered(self) -> dict[str, int]:
+        try:
+            found: dict[str, int] = json.loads((self._home / "ports.json").read_text())
+        except (FileNotFoundError, ValueError):
+            found = {}
+        return found
+
+    def _remember(self, ports: Mapping[str, int]) -> None:
         with writable(self._home):
-            replace(file, json.dumps(remembered | self._ports, indent=1))
+            replace(self._home / "ports.json", json.dumps(ports, indent=1))
 
 
 def weaviate_key(home: Path) -> str:
@@ -198,6 +216,13 @@ async def start_worker(environment: Mapping[str, str], addresses: Addresses, log
     return await Child.start(
         [sys.executable, "-m", "worker.process"], dict(environment) | _address_variables(addresses), log
     )
+
+
+async def start_service(environment: Mapping[str, str], addresses: Addresses, port: int, log: Path) -> Child:
+    """Start the HTTP service in this environment, on these servers, where this machine alone reaches it."""
+    listening = {"PERDURE_HTTP_HOST": LOOPBACK, "PERDURE_HTTP_PORT": str(port)}
+    variables = dict(environment) | _address_variables(addresses) | listening
+    return await Child.start([sys.executable, "-m", "worker.http"], variables, log)
 
 
 def _address_variables(addresses: Addresses) -> dict[str, str]:

@@ -75,6 +75,9 @@ class FleetState(Passed):
     """The servers that were started here, by name; configured ones are not among them."""
     worker: Running | None = None
     """The supervisor's own worker."""
+    service: Running | None = None
+    """The HTTP service."""
+    service_url: str = ""
     foreground: tuple[Running, ...] = ()
     """The workers that serve in terminals; the supervisor does not know them, and writes none."""
 

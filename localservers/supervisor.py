@@ -2,7 +2,7 @@
 
 ``localservers.ensure`` starts it. It reads a ``Launch`` from standard input, writes reports to standard output until
 everything is ready, and from then on only updates ``servers.json``. SIGTERM stops everything; SIGUSR1 adds a worker, or
-replaces the one that runs by one with the settings that were ordered.
+replaces the one that runs by one with the settings that were ordered. SIGUSR2 adds the HTTP service.
 """
 
 import asyncio
@@ -15,8 +15,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Literal, cast
 
+from localservers.commands import LOOPBACK
 from localservers.files import unusable
-from localservers.fleet import Fleet, start_worker
+from localservers.fleet import Fleet, start_service, start_worker
 from localservers.processes import Child, trim
 from localservers.recipes import Server
 from localservers.state import FleetState, HomeLock, Launch, Report, Running, WorkerOrder, read_order, write_state
@@ -46,6 +47,9 @@ class Supervisor:
         self._fleet = Fleet(settings, launch.found, lambda text: report("progress", text))
         self._worker_wanted = asyncio.Event()
         self._worker: Child | None = None
+        self._service_wanted = asyncio.Event()
+        self._service: Child | None = None
+        self._port = 0
         self._stopping: set[asyncio.Task[None]] = set()
         self._restarts: dict[str, int] = {}
         self._problem = ""
@@ -55,6 +59,7 @@ class Supervisor:
         """Start everything, keep it running, and stop it in order on SIGTERM or SIGINT."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGUSR1, self._want_worker)
+        loop.add_signal_handler(signal.SIGUSR2, self._service_wanted.set)
         if self._launch.worker:
             self._worker_wanted.set()
         work = asyncio.create_task(self._work())
@@ -65,8 +70,8 @@ class Supervisor:
                 await work
         finally:
             try:
-                if self._worker:
-                    await self._worker.stop(WORKER_STOPS_WITHIN)
+                started = [one.stop(WORKER_STOPS_WITHIN) for one in (self._service, self._worker) if one]
+                await asyncio.gather(*started)
             finally:
                 await self._fleet.stop_all()
                 (self._settings.home / "servers.json").unlink(missing_ok=True)
@@ -83,14 +88,16 @@ class Supervisor:
             for server in self._launch.found:
                 group.create_task(self._keep(server, self._fleet.child(server), partial(self._restart, server)))
             group.create_task(self._keep_worker())
+            group.create_task(self._keep_service())
             group.create_task(self._trim_logs())
 
     async def _restart(self, server: Server) -> Child:
         before = self._fleet.addresses
         child = await self._fleet.start(server)
-        if self._worker and self._fleet.addresses != before:
-            # The worker would use the old port forever; once it has ended, its keeper starts it again.
-            self._worker.signal(signal.SIGTERM)
+        if self._fleet.addresses != before:
+            # They would use the old port forever; once they have ended, their keepers start them again.
+            for one in filter(None, (self._worker, self._service)):
+                one.signal(signal.SIGTERM)
         return child
 
     def _want_worker(self) -> None:
@@ -99,10 +106,11 @@ class Supervisor:
             return
         self._order = read_order(self._settings.home) or self._order
         self._problem = ""
-        # Its keeper starts the next one; a call that must not be cut off has until then to end.
-        stopping = asyncio.get_running_loop().create_task(self._worker.stop(WORKER_STOPS_WITHIN))
-        self._stopping.add(stopping)
-        stopping.add_done_callback(self._stopping.discard)
+        # Their keepers start the next ones; a call that must not be cut off has until then to end.
+        for one in filter(None, (self._worker, self._service)):
+            stopping = asyncio.get_running_loop().create_task(one.stop(WORKER_STOPS_WITHIN))
+            self._stopping.add(stopping)
+            stopping.add_done_callback(self._stopping.discard)
 
     async def _keep_worker(self) -> None:
         await self._worker_wanted.wait()
@@ -116,6 +124,19 @@ class Supervisor:
         log = self._settings.home / "logs" / "worker.log"
         self._worker = await start_worker(self._order.environment, self._fleet.addresses, log)
         return self._worker
+
+    async def _keep_service(self) -> None:
+        await self._service_wanted.wait()
+        self._order = read_order(self._settings.home) or self._order
+        self._port = self._fleet.service_port(int(self._order.environment.get("PERDURE_HTTP_PORT", "0")))
+        self._service = await self._start_service()
+        self._write()
+        await self._keep("service", self._service, self._start_service)
+
+    async def _start_service(self) -> Child:
+        log = self._settings.home / "logs" / "service.log"
+        self._service = await start_service(self._order.environment, self._fleet.addresses, self._port, log)
+        return self._service
 
     async def _keep(self, name: str, child: Child, start: Callable[[], Awaitable[Child]]) -> None:
         """Restart a process whenever it ends: at once if it ran for long, otherwise after growing pauses."""
@@ -156,7 +177,17 @@ class Supervisor:
                 settings=self._order.settings,
                 problem=self._problem,
             )
-        state = FleetState(pid=os.getpid(), addresses=self._fleet.addresses, servers=servers, worker=worker)
+        service = None
+        if self._service:
+            service = Running(pid=self._service.pid, restarts=self._restarts.get("service", 0))
+        state = FleetState(
+            pid=os.getpid(),
+            addresses=self._fleet.addresses,
+            servers=servers,
+            worker=worker,
+            service=service,
+            service_url=f"http://{LOOPBACK}:{self._port}" if service else "",
+        )
         write_state(self._settings.home, state)
 
 

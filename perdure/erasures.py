@@ -69,6 +69,7 @@ UNREACHABLE = (
     "what tasks still store that began while Redis was away, where a tool of theirs is under way: erase again",
     "the digest of tenant and task id, without content, by which a skill's version counts its tasks: it is kept for up "
     "to 366 days after the last task with that version",
+    "digests, without content, of requests to the HTTP service with an idempotency key: they are kept for a day",
     "traces and logs, where content was switched on in them",
     "what tools did elsewhere",
 )

@@ -83,6 +83,10 @@ class Reader:
         result, _ = await together(self._reading.recall.recall(query), self._check_all())
         return result
 
+    async def warm(self) -> None:
+        """Load the model before anybody asks."""
+        await self._load("warm")
+
     async def _load(self, text: str) -> None:
         """Load the model of this machine before the first question: a recall's time is too short for it."""
         if self._loads and text:

@@ -80,20 +80,25 @@ async def http_service(
     async with deployment(servers, folder, settings=settings, **more) as here:
         gateway = Gateway(here.settings, servers)
         app = make_app(here.settings, gateway, local=local)
-        listening = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(app, http=PatientProtocol, ws="none", lifespan="on", log_config=None, access_log=False)
+        async with answering(app) as (host, port):
+            yield Service(url=f"http://{host}:{port}", app=app, gateway=gateway, here=here)
+
+
+@asynccontextmanager
+async def answering(app: Any) -> AsyncGenerator[tuple[str, int]]:
+    """Serve an application as the service is served, for as long as the block lasts; gives the address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = uvicorn.Config(app, http=PatientProtocol, ws="none", log_config=None, access_log=False)
         server = _Quiet(config)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.started:
             assert not running.done()
             await asyncio.sleep(0.01)
         try:
-            port = listening.getsockname()[1]
-            yield Service(url=f"http://127.0.0.1:{port}", app=app, gateway=gateway, here=here)
+            yield listening.getsockname()
         finally:
             server.should_exit = True
             await running
-            listening.close()
 
 
 def memory_item(text: str) -> dict[str, Any]:

@@ -1,23 +1,30 @@
-"""The commands ``up``, ``restart`` and ``down``: start the local servers and a worker, and stop them."""
+"""The commands ``up``, ``restart`` and ``down``: local servers, a worker and the HTTP service, started and stopped."""
 
 import asyncio
+import contextlib
+import socket
 import time
 from typing import Annotated
 
 import typer
 
-from localservers import ensure, state, stop
+from localservers import ensure, serve, state, stop
 from localservers import restart as restart_worker
+from localservers.files import wait_until
 from perdure.settings import Settings
 from worker.terminal.output import out, program, say, show_json
+
+_SERVICE_WITHIN = 60.0
+"""Seconds that the service may take until it answers, a choice: it loads for three on an idle machine."""
 
 
 def up(
     *,
     worker: Annotated[bool, typer.Option(help="Start a worker next to the servers.")] = True,
+    service: Annotated[bool, typer.Option(help="Start the HTTP service too.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the addresses as JSON.")] = False,
 ) -> None:
-    """Start the local servers and a worker, or attach to those that run.
+    """Start the local servers, a worker and the HTTP service, or attach to those that run.
 
     Example: perdure up
     """
@@ -26,9 +33,13 @@ def up(
     addresses = ensure(settings, worker=worker, progress=say)
     if worker and state(settings):
         _await_worker(settings)
+    # After the worker, which has little time to say what is wrong with it.
+    url = serve(settings, say) if service and state(settings) else ""
+    if url:
+        _await_service(settings, url)
     current = state(settings)
     if as_json:
-        shown = {"redis_url": _without_password(addresses.redis_url)}
+        shown = {"http": url, "redis_url": _without_password(addresses.redis_url)}
         show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}) | shown)
         return
     out.print(f"up after {time.monotonic() - started:.1f} s; data in {settings.home}")
@@ -42,13 +53,15 @@ def up(
             out.print(f"  worker       running in a terminal, process {current.foreground[0].pid}")
         else:
             out.print(f"  worker       {'running' if current.worker else 'not started'}")
+        if url:
+            out.print(f"  HTTP         {url}, token in {settings.home / 'http.token'}")
         out.print(f"stop them with: {program()} down")
 
 
 def restart(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print whether a worker ran before as JSON.")] = False
 ) -> None:
-    """Restart the worker alone, with the settings, tools and skills of now; its tasks go on."""
+    """Restart the worker and the HTTP service, with the settings, tools and skills of now; tasks go on."""
     settings = Settings()
     restarted = restart_worker(settings, say)
     _await_worker(settings)
@@ -61,7 +74,7 @@ def restart(
 def down(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print whether anything ran as JSON.")] = False
 ) -> None:
-    """Stop the local servers and the worker; their data stays."""
+    """Stop the local servers, the worker and the HTTP service; their data stays."""
     settings = Settings()
     stopped = stop(settings, say)
     if as_json:
@@ -79,6 +92,19 @@ def _await_worker(settings: Settings) -> None:
     installation = gateway(settings)
     if not asyncio.run(local_worker.served(settings, lambda pid: installation.workers(pid=pid))):
         say(local_worker.problem(settings) or f"it does not serve yet; see {settings.home}/logs/worker.log")
+
+
+def _await_service(settings: Settings, url: str) -> None:
+    say("waiting for the HTTP service to answer")
+    host, _, port = url.rpartition("/")[2].partition(":")
+
+    def answers() -> bool:
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
+            return True
+        return False
+
+    if not wait_until(answers, _SERVICE_WITHIN):
+        say(f"it does not answer yet; see {settings.home}/logs/service.log")
 
 
 def _without_password(url: str) -> str:

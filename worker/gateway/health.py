@@ -31,6 +31,18 @@ class HealthCalls(AccessCalls):
             self._stack.push_async_callback(self._components.close)
         return await self._components.states()
 
+    @call
+    async def warm(self, *, by: Actor) -> None:
+        """Load and connect what the first requests would have to wait for, which takes seconds.
+
+        Raises:
+            StoreUnavailable: Temporal does not answer.
+        """
+        if reader := await self._own_reader():
+            await reader.warm()
+        await self.components(by=by)
+        await self.client()
+
     @translated
     async def _ask_temporal(self) -> None:
         await (await self.client()).service_client.check_health()

@@ -1,5 +1,6 @@
 """The application: all routes, behind the one gate, inside what names and measures each request."""
 
+import contextlib
 import importlib.metadata
 import json
 from collections.abc import AsyncGenerator
@@ -9,6 +10,8 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from perdure.access import TokenScope
+from perdure.base_error import PerdureError
+from perdure.changes import PROGRAM
 from perdure.settings import Settings
 from worker.access.authenticating import Authenticator
 from worker.gateway import Gateway
@@ -56,6 +59,8 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with gateway, transport.running():
+            with contextlib.suppress(PerdureError):
+                await gateway.warm(by=PROGRAM)
             yield
 
     app = FastAPI(title="Perdure", version=version, lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)

@@ -1,8 +1,12 @@
 """The process of the HTTP service: it answers until it is stopped, and then ends what it has begun."""
 
+import asyncio
+import contextlib
 import ipaddress
+import signal
 import socket
 import sys
+from collections.abc import Generator
 
 import uvicorn
 
@@ -23,6 +27,27 @@ _ENDS_WITHIN = 20
 """Seconds that requests have to end once the service is stopped; a choice: a wait for a job may take longer."""
 
 
+class _Server(uvicorn.Server):
+    """A server that ends in order when it is told to; uvicorn's own then sends itself the signal once more."""
+
+    def __init__(self, config: uvicorn.Config, told: str) -> None:
+        super().__init__(config)
+        self._told = told
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        sys.stderr.write(f"{self._told}\n")
+        sys.stderr.flush()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """End at SIGTERM and Ctrl-C, and at once at the second one."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
 def serve(settings: Settings) -> None:
     """Answer requests until SIGTERM or Ctrl-C.
 
@@ -40,8 +65,7 @@ def serve(settings: Settings) -> None:
         app = make_app(settings, gateway, local=local, measured_here=not sends_metrics())
         token = f", token in {local_token.made(settings)}" if local else ""
         host, port = listening.getsockname()[:2]
-        sys.stderr.write(f"serving http://{f'[{host}]' if ':' in host else host}:{port}{token}\n")
-        sys.stderr.flush()
+        told = f"serving http://{f'[{host}]' if ':' in host else host}:{port}{token}"
         config = uvicorn.Config(
             app,
             http=PatientProtocol,
@@ -55,7 +79,7 @@ def serve(settings: Settings) -> None:
             # Whoever asks is who the token says, and no header of a proxy's changes that.
             proxy_headers=False,
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        asyncio.run(_Server(config, told).serve(sockets=[listening]))
     finally:
         listening.close()
         telemetry.stop()

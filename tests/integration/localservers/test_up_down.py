@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,7 +42,7 @@ def perdure(
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 
@@ -144,3 +145,42 @@ def test_a_worker_that_gives_up_is_not_called_running(servers: Servers, beside: 
     assert ran.returncode == 1
     assert ran.stdout == ""
     assert "tools no.such.module: cannot be imported" in ran.stderr
+
+
+@pytest.mark.timeout(400)
+def test_up_starts_the_service_and_the_readmes_curl_works(servers: Servers, beside: Settings, tmp_path: Path) -> None:
+    home = tmp_path / ".local/share/perdure"
+    there = beside.changed(home=home)
+    readme = Path("README.md").read_text("utf-8")
+    [curl] = [line.strip() for line in readme.splitlines() if line.startswith("    curl ")]
+    try:
+        up = perdure(there, "up", temporal=servers.temporal)
+        assert up.returncode == 0, up.stderr
+        url = re.search(r"HTTP +(http://127.0.0.1:(\d+)), token in (.*)", up.stdout)
+        assert url, up.stdout
+        assert url[3] == str(home / "http.token")
+        # Where something else has the port, another one is taken, and said.
+        typed = curl if url[2] == "8321" else curl.replace(":8321/", f":{url[2]}/")
+        answer = bash(typed, tmp_path)
+        assert [one["reachable"] for one in json.loads(answer.stdout)["components"]] == [True] * 4, answer.stderr
+
+        before = state(there)
+        assert before
+        assert before.service
+        again = perdure(there, "up", "--json", temporal=servers.temporal)
+        assert json.loads(again.stdout)["http"] == url[1]
+        assert (state(there) or before).service == before.service
+
+        restarted = perdure(there, "restart", temporal=servers.temporal)
+        assert restarted.returncode == 0, restarted.stderr
+        assert wait_until(lambda: (now := state(there)) is not None and now.service != before.service, 30)
+        assert wait_until(lambda: "reachable" in bash(typed, tmp_path).stdout, 60), "at the same address"
+    finally:
+        perdure(there, "down")
+    assert bash(typed, tmp_path).returncode == 7, "nothing listens any more"
+
+
+def bash(line: str, home: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"HOME": str(home), "no_proxy": "127.0.0.1"}
+    command = ["bash", "-c", line]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)

@@ -1,0 +1,22 @@
+"""``python -m worker.http``: the service as a process of its own, beside local servers."""
+
+import sys
+
+from perdure.base_error import PerdureError
+from perdure.errors import Unavailable
+from perdure.settings import Settings
+from worker.exit import leave_after
+from worker.http.serving import serve
+
+
+def main() -> int:
+    """Serve until SIGTERM; returns the status that this process is to exit with."""
+    try:
+        serve(Settings())
+    except PerdureError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 3 if isinstance(error, Unavailable) else 2
+    return 0
+
+
+leave_after(main)
