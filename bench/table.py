@@ -21,6 +21,10 @@ ROWS: tuple[str, ...] = (
     "| recall, just written, p50 / p95 | {recall_p50_fresh_ms:.1f} / {recall_p95_fresh_ms:.1f} ms | – "
     "| {recall_ratio_p50_fresh:.2f} / {recall_ratio_p95_fresh:.2f} |",
     "| recall over 100,000 memories, p95, flushed | {recall_p95_ms_at_100k:.1f} ms | – | – |",
+    "| recall over HTTP with a token, p50 | {http_p50_ms:.1f} ms | {http_floor_p50_ms:.1f} ms, the gateway called "
+    "directly | {http_ratio_p50:.2f} |",
+    "| recalls over HTTP by 32 clients | {http_per_second:.0f} a second | {http_floor_per_second:.0f} a second, the "
+    "gateway called directly | {http_ratio_per_second:.2f} |",
     "| one agent step | {step_ms:.1f} ms | {step_floor_ms:.1f} ms, a bare workflow of the same activities "
     "| {step_ratio:.2f} |",
     "| one turn of an agent with a goal, one call, without the model's own time | {turn_ms:.1f} ms "

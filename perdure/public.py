@@ -1,5 +1,6 @@
 """What ``import perdure`` exports: each name from the module that it is in. Importing it loads all of them."""
 
+from perdure.access import AccessToken, Caller, NewToken, TokenRequest, TokenScope
 from perdure.asking import OpenQuestion, PersonAnswer, PersonQuestion
 from perdure.assertions import Assertion
 from perdure.beginnings import BeginRequest
@@ -45,6 +46,7 @@ from perdure.memory.recall.query import FoundBy, LeftOut, RecalledItem, RecallRe
 from perdure.model import Model
 from perdure.models.errors import ModelRefused
 from perdure.questions import Answer, AnswerSpec, AnswerType, Question, QuestionKind, Subject
+from perdure.refusals import UnknownThing
 from perdure.requests import (
     ConsentRequest,
     Consents,
@@ -110,6 +112,7 @@ from perdure.updates import (
 )
 
 __all__ = [
+    "AccessToken",
     "Actor",
     "ActorKind",
     "AgentTask",
@@ -119,6 +122,7 @@ __all__ = [
     "Assertion",
     "BeginRequest",
     "CallLimit",
+    "Caller",
     "ChatEnding",
     "ChatLog",
     "ChatMessage",
@@ -173,6 +177,7 @@ __all__ = [
     "Merger",
     "Model",
     "ModelRefused",
+    "NewToken",
     "NotBelieved",
     "NotDone",
     "NotListed",
@@ -238,6 +243,8 @@ __all__ = [
     "TenantKeyMismatch",
     "TenantKeyMissing",
     "Timing",
+    "TokenRequest",
+    "TokenScope",
     "Tool",
     "ToolCall",
     "Trials",
@@ -247,6 +254,7 @@ __all__ = [
     "UndoRequest",
     "UndoResult",
     "UnknownOwner",
+    "UnknownThing",
     "UpdateRequest",
     "Updated",
     "Version",

@@ -17,6 +17,12 @@ from perdure.model import OpenEnum, Request
 from worker.gateway import Gateway
 
 EXPORTED = {
+    "AccessToken",
+    "Caller",
+    "NewToken",
+    "TokenRequest",
+    "TokenScope",
+    "UnknownThing",
     "Actor",
     "ActorKind",
     "AgentTask",
@@ -243,7 +249,7 @@ def test_control_a_module_that_loads_a_server_is_named() -> None:
     assert loaded.startswith("perdure.stores.redis.connection redis")
 
 
-LAZY = {"AuditLine": object, "AuditReport": object, "HealthFinding": object}
+LAZY = {"AuditLine": object, "AuditReport": object, "ComponentState": object, "HealthFinding": object}
 """What the calls of operators return: it stands in the modules that read the audit and look at the installation."""
 
 RESULTS = {
@@ -270,6 +276,7 @@ RESULTS = {
     "Said": (),
     "TaskFeedback": (perdure.Progress, perdure.LateVerdict),
     "TaskMessage": (perdure.Progress,),
+    "TokenRequest": (perdure.NewToken,),
     "UndoRequest": (perdure.UndoResult,),
     "UpdateRequest": (perdure.Updated,),
 }

@@ -90,6 +90,24 @@ OnceOnly = Annotated[Once, Depends()]
 """The request's idempotency key, and the id that it stands for."""
 
 
+async def within(seconds: float, work: Coroutine[Any, Any, T], afterwards: str) -> T:
+    """Return what a change comes to that waits for workers, unless that takes too long for a request.
+
+    Args:
+        seconds: How long it may take.
+        work: The change.
+        afterwards: What the client may do then; the change goes on.
+
+    Raises:
+        StillRunning: It took longer.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except TimeoutError:
+        raise StillRunning(f"it has not ended after {seconds:.0f} s: {afterwards}") from None
+
+
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Return what something that waits comes to; once the client is away, it is no longer waited for.
 

@@ -15,7 +15,7 @@ from perdure.model import Model
 from perdure.requests import ConsentRequest, Consents, EraseRequest
 from perdure.updates import Correction, Pinning, Removal, Update, Updated, UpdateRequest, Version
 from worker.gateway import Gateway
-from worker.http.asking import Asker, Here, OfParam, OnceOnly, UserParam
+from worker.http.asking import Asker, Here, OfParam, OnceOnly, UserParam, within
 from worker.http.bodies import ChangeBody, ConsentBody, CorrectBody, DecideBody, EraseBody, PinBody
 from worker.http.endpoints import LINES, Routes, answered, listed
 
@@ -24,6 +24,12 @@ routes = Routes("memories")
 Id = Annotated[str, Path(max_length=200, description="The memory's id, as recall gives it.")]
 
 _CHANGE = ("note", "expected", "of")
+
+_DECIDED_WITHIN = 60.0
+"""Seconds that a decision on a hold may take: its memory is written first, by a job; a choice."""
+
+_ERASED_WITHIN = 600.0
+"""Seconds that an erasure may take, a choice: one of a user with many tasks waits for each to end."""
 
 
 class Memories(Model):
@@ -120,10 +126,11 @@ async def decide(
     """
     user = caller.user(body.user_id)
     await once.identify(user)
-    decided = await here.decide(
+    deciding = here.decide(
         user, hold_id, of=body.of, approve=body.approve, note=body.note, text=body.text, by=caller.actor
     )
-    return answered(decided)
+    afterwards = "the decision may be taken already; the same one again returns what became of it"
+    return answered(await within(_DECIDED_WITHIN, deciding, afterwards))
 
 
 @routes.at("POST", "/v2/control/consent", TokenScope.WRITE, answers=Consents)
@@ -149,4 +156,5 @@ async def erase(*, body: EraseBody, caller: Asker, here: Here, once: OnceOnly) -
     """
     asked = body.asked(caller)
     await once.identify(str(asked["user_id"]))
-    return answered(await here.erase(validated(EraseRequest, asked, ""), by=caller.actor))
+    erasing = here.erase(validated(EraseRequest, asked, ""), by=caller.actor)
+    return answered(await within(_ERASED_WITHIN, erasing, "the erasure goes on; erase again for a receipt"))

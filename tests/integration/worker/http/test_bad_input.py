@@ -1,6 +1,7 @@
 """What a client may send that nobody should: a clear problem each, and the service goes on."""
 
 import asyncio
+import contextlib
 import json
 import socket
 from typing import Any
@@ -193,13 +194,15 @@ async def test_who_never_reads_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPa
     async with answering(endless) as place:
         with socket.create_connection(place) as stalled:
             stalled.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            await asyncio.sleep(4)
-            before = sent
-            assert before < 50
+            await asyncio.sleep(0.7)
+            assert 0 < sent < 50
+            await asyncio.sleep(2)
             stalled.settimeout(5)
-            with pytest.raises(ConnectionResetError):
-                while stalled.recv(65_536):
-                    pass
+            received = 0
+            with contextlib.suppress(ConnectionResetError):
+                while part := stalled.recv(65_536):
+                    received += len(part)
+    assert received < 50_000_000, "it got what was in buffers, and no more"
 
 
 async def test_too_many_streams_are_refused_before_they_begin(service: Service, ada: httpx2.AsyncClient) -> None:

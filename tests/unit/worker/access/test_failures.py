@@ -13,6 +13,7 @@ def test_an_address_waits_after_many_failures_and_no_other_does() -> None:
 
 def test_few_addresses_are_remembered() -> None:
     failures = Failures()
-    for one in range(20_000):
+    for one in range(10_001):
         failures.failed(str(one), 0.0)
-    assert len(failures._windows) == 10_000  # pyright: ignore[reportPrivateUsage]
+    assert [failures.failed("0", 0.0) for _ in range(MOST)] == [0.0] * MOST, "the oldest one is forgotten"
+    assert [failures.failed("10000", 0.0) > 0 for _ in range(MOST)] == [False] * (MOST - 1) + [True], "the control"

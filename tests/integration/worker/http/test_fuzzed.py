@@ -1,0 +1,79 @@
+"""The document is true: requests made of it, good and bad, get no answer that it does not have, and never a 500."""
+
+import importlib
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import anyio.to_thread
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+
+from tests.support.http_service import Service
+from worker.http.document import documented
+
+# Its types are partly unknown.
+_own: Any = importlib.import_module("schemathesis.checks")
+_openapi: Any = importlib.import_module("schemathesis.specs.openapi.checks")
+
+CHECKS = [
+    _own.not_a_server_error,
+    _openapi.status_code_conformance,
+    _openapi.content_type_conformance,
+    _openapi.response_headers_conformance,
+    _openapi.response_schema_conformance,
+]
+
+UNAVAILABLE = 503
+"""What a store says that does not answer in time beside other tests: an answer that the document has."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_500)
+async def test_no_request_gets_an_answer_that_is_not_documented(service: Service, user: str) -> None:
+    token = await service.token(user_id=user, person=True)
+    schema: Any = schemathesis.openapi.from_dict(documented(service.app))
+    schema.config.update(base_url=service.url)
+    found: list[str] = []
+    statuses = Counter[int]()
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if operation.path == "/v2/control/erase":
+            continue  # It would end the token; it has tests of its own.
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+            await anyio.to_thread.run_sync(_try, operation, mode, token, found, statuses)
+    assert found == []
+    # The control: they got further than to the gate, and were not all refused.
+    assert statuses.total() > 500, statuses
+    assert statuses[UNAVAILABLE] < statuses.total() / 4, statuses
+    assert min(statuses[200], statuses[404], statuses[422]) > 0, statuses
+
+
+def _try(operation: Any, mode: GenerationMode, token: str, found: list[str], statuses: Counter[int]) -> None:
+    @seed(1)
+    @settings(
+        max_examples=25,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+        phases=[Phase.explicit, Phase.generate],
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def tried(case: Any) -> None:
+        answer = case.call(headers={"Authorization": f"Bearer {token}"}, timeout=60)
+        statuses[answer.status_code] += 1
+        if answer.status_code == UNAVAILABLE:
+            return
+        try:
+            case.validate_response(answer, checks=CHECKS)
+        except Exception as problem:  # noqa: BLE001  every finding is told, and not only the first
+            told = f"{operation.method} {operation.path}: {answer.status_code} {str(problem)[:2_000]}"
+            if len(found) < 20:
+                found.append(told)
+
+    # What takes nothing cannot be asked wrongly.
+    with suppress(Unsatisfiable):
+        tried()
