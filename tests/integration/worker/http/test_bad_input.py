@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import uuid4
 
@@ -70,7 +71,7 @@ async def test_a_bad_body_is_refused_with_what_is_wrong(
 
 
 async def test_fifty_megabytes_are_not_read(service: Service, ada: httpx2.AsyncClient) -> None:
-    async def pieces() -> Any:
+    async def pieces() -> AsyncGenerator[bytes]:
         for _ in range(50):
             yield b"x" * 1_000_000
 
