@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -44,8 +45,15 @@ async def run(addresses: Addresses) -> dict[str, float]:
     user = f"bench {uuid4().hex}"
     texts = sentences()[: _MEMORIES + _PAIRS + _WARMING]
     async with serving(addresses) as here:
+        # Of two sentences that contradict each other, the later one is believed.
+        began = datetime(2026, 5, 1, tzinfo=UTC)
         items = [
-            {"kind": "memory", "content": text, "occurrence": str(place)}
+            {
+                "kind": "memory",
+                "content": text,
+                "occurrence": str(place),
+                "occurred_at": (began + timedelta(minutes=place)).isoformat(),
+            }
             for place, text in enumerate(texts[:_MEMORIES])
         ]
         await remembered(here, here.services.tenant_key.tenant_of(user), items)

@@ -58,7 +58,7 @@ def serve(settings: Settings) -> None:
     """
     configure_logging()
     local = is_loopback(settings.http_host)
-    listening = _listening(settings)
+    listening = listening_on(settings)
     telemetry = Telemetry.start(settings, service="perdure-http", scraped=True)
     try:
         gateway = Gateway(settings, reachable(settings), plugins=[telemetry.plugin])
@@ -99,10 +99,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _listening(settings: Settings) -> socket.socket:
+def listening_on(settings: Settings) -> socket.socket:
+    """Return a socket at the configured address.
+
+    Raises:
+        InvalidInput: It cannot be had.
+    """
     host = "127.0.0.1" if settings.http_host == "localhost" else settings.http_host
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Where the protocol is not named, asyncio leaves Nagle's algorithm on: each answer then waits 40 ms (measured).
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, settings.http_port))
