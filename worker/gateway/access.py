@@ -73,7 +73,7 @@ class AccessCalls(MemoryCalls):
             await tokens.remove(*(one.id for one in await tokens.all() if one.user_id == request.user_id))
         return await super().erase(request, by=by)
 
-    @call
+    # Neither this nor ``admission`` has a span of its own: each request asks both, and its span has what they say.
     async def caller(self, text: str, *, by: Actor) -> Caller:
         """Return whom the text of a token stands for.
 
@@ -90,7 +90,6 @@ class AccessCalls(MemoryCalls):
                 return caller
         raise NotAuthenticated("the token does not count")
 
-    @call
     async def admission(self, caller: Caller | None, what: str, operation: str, *, admitted: bool, by: Actor) -> None:
         """Audit that somebody was admitted, or turned away. Without the tenant key, nothing can be audited here.
 
