@@ -27,7 +27,7 @@ ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
 ALL = tuple(TokenScope)
 
 
-class _Quiet(uvicorn.Server):
+class Quiet(uvicorn.Server):
     """A server that leaves this process's signals alone."""
 
     @contextlib.contextmanager
@@ -89,7 +89,7 @@ async def answering(app: Any) -> AsyncGenerator[tuple[str, int]]:
     """Serve an application as the service is served, for as long as the block lasts; gives the address."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(app, http=PatientProtocol, ws="none", log_config=None, access_log=False)
-        server = _Quiet(config)
+        server = Quiet(config)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.started:
             assert not running.done()

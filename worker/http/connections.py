@@ -6,11 +6,11 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 BEGINS_WITHIN = 10.0
-"""Seconds within which the head of a connection's first request has to be there; a choice. Without a limit, connections
-that send a byte now and then keep the others out."""
+"""Seconds within which the head of a request has to be there once a connection is made, or once something came that is
+no request yet; a choice. Without a limit, connections that send a byte now and then keep the others out."""
 
 STALLS_AT_MOST = 60.0
-"""Seconds that a client may leave an answer unread; a choice."""
+"""Seconds that a client may read nothing of an answer; a choice."""
 
 
 class PatientProtocol(H11Protocol):
@@ -22,26 +22,45 @@ class PatientProtocol(H11Protocol):
     def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Begin to wait for the first request."""
         super().connection_made(transport)
-        self._begins = self.loop.call_later(BEGINS_WITHIN, self._unless_begun)
+        self._begins = self.loop.call_later(BEGINS_WITHIN, self.transport.abort)
 
-    def _unless_begun(self) -> None:
-        if self.cycle is None:  # pyright: ignore[reportUnnecessaryComparison]  until the first request there is none
-            self.transport.abort()
+    def data_received(self, data: bytes) -> None:
+        """Wait no longer than that for the rest of a request's head, which stops uvicorn's own timer as it begins."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
+            self._stop(self._begins)
+            self._begins = None
+        elif self._begins is None and not self.transport.is_closing():
+            # Also the rest of a body that nobody waited for is no request.
+            self._begins = self.loop.call_later(BEGINS_WITHIN, self.transport.abort)
 
     def pause_writing(self) -> None:
         """Begin to wait for the client to read."""
         super().pause_writing()
-        self._stalls = self.loop.call_later(STALLS_AT_MOST, self.transport.abort)
+        self._watch()
+
+    def _watch(self) -> None:
+        self._stalls = self.loop.call_later(STALLS_AT_MOST, self._unless_read, self.transport.get_write_buffer_size())
+
+    def _unless_read(self, unread: int) -> None:
+        # A large answer is written at once, and what a slow client reads of it in time is less than the whole.
+        if self.transport.get_write_buffer_size() < unread:
+            self._watch()
+        else:
+            self.transport.abort()
 
     def resume_writing(self) -> None:
         """Go on: the client reads."""
         super().resume_writing()
-        if self._stalls is not None:
-            self._stalls.cancel()
+        self._stop(self._stalls)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any more."""
         super().connection_lost(exc)
-        for timer in (self._begins, self._stalls):
-            if timer is not None:
-                timer.cancel()
+        self._stop(self._begins)
+        self._stop(self._stalls)
+
+    @staticmethod
+    def _stop(timer: asyncio.TimerHandle | None) -> None:
+        if timer is not None:
+            timer.cancel()

@@ -1,0 +1,100 @@
+"""Connections that keep others out: requests that never end. And slow clients that do nothing wrong."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from tests.support.http_service import Quiet, Service
+from worker.http import connections
+from worker.http.connections import PatientProtocol
+
+PROBE = b"GET /livez HTTP/1.1\r\nHost: x\r\n"
+
+
+@asynccontextmanager
+async def connected(port: int) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=65_536)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [(b"", b"G"), (PROBE + b"\r\n", b"G"), (PROBE + b"Content-Length: 100\r\n\r\n", b"x")],
+    ids=["first head", "second head", "body that nobody reads"],
+)
+async def test_a_request_that_never_ends_keeps_no_connection(
+    service: Service, monkeypatch: pytest.MonkeyPatch, first: bytes, then: bytes
+) -> None:
+    monkeypatch.setattr(connections, "BEGINS_WITHIN", 1.0)
+    async with connected(urlsplit(service.url).port or 0) as (reader, writer):
+        if first:
+            writer.write(first)
+            await reader.readuntil(b'"ok"}')
+        async with asyncio.timeout(10):
+            with contextlib.suppress(ConnectionError):
+                while not reader.at_eof():
+                    writer.write(then)
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(reader.read(100), 0.2)
+
+
+async def test_a_connection_serves_many_requests(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "BEGINS_WITHIN", 1.0)
+    async with connected(urlsplit(service.url).port or 0) as (reader, writer):
+        for _ in range(4):
+            writer.write(PROBE)
+            await asyncio.sleep(0.3)
+            writer.write(b"\r\n")
+            await asyncio.wait_for(reader.readuntil(b'"ok"}'), 5)
+            await asyncio.sleep(0.3)
+
+
+async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_is_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "STALLS_AT_MOST", 1.0)
+    size = 20_000_000
+
+    async def large(scope: Scope, receive: Receive, send: Send) -> None:
+        length = [(b"content-length", str(size).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": length})
+        await send({"type": "http.response.body", "body": b"x" * size})
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(large, http=PatientProtocol, ws="none", lifespan="off", log_config=None, access_log=False)
+    server = Quiet(config)
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started:
+        await asyncio.sleep(0.01)
+    port = listening.getsockname()[1]
+    async with connected(port) as (reader, writer):
+        writer.write(PROBE + b"\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        read, began = 0, asyncio.get_running_loop().time()
+        while part := await reader.read(200_000):
+            read += len(part)
+            if read == size:
+                break
+            await asyncio.sleep(0.02)
+        assert read == size
+        assert asyncio.get_running_loop().time() - began > 1, "the control: it took longer than a client may stall"
+    async with connected(port) as (reader, writer):
+        writer.write(PROBE + b"\r\n")
+        await asyncio.sleep(0.2)
+        assert server.server_state.connections
+        async with asyncio.timeout(10):
+            while server.server_state.connections:
+                await asyncio.sleep(0.1)
+    server.should_exit = True
+    await running
+    listening.close()
