@@ -114,7 +114,7 @@ class Audit:
     ) -> bool:
         """Queue a read of memories, or what comes as often, to be written soon; returns False if that is impossible.
 
-        The same operation is written once.
+        A read of the same operation is written once; what else comes as often, each time: callers choose its operation.
         """
         try:
             await self.ready()
@@ -122,7 +122,7 @@ class Audit:
             _log.warning("who reads memory cannot be audited: %s", error)
             self._failing = True
         key = f"{tenant} {operation} {why}"
-        if key not in self._recent:
+        if kind is not AuditKind.READ or key not in self._recent:
             self._recent[key] = None
             if len(self._recent) > _RECENT:
                 self._recent.popitem(last=False)

@@ -321,6 +321,18 @@ async def test_each_decision_is_audited(service: Service, user: str) -> None:
     ]
 
 
+async def test_each_decision_is_audited_also_under_one_id_of_a_request(service: Service, user: str) -> None:
+    reading = await service.token(TokenScope.READ, user_id=user, name="reading")
+    full = await service.token(user_id=user, name="full")
+    for token in (reading, full, full):
+        await asked(service, "POST /v2/control/consent", token, headers={"X-Request-Id": "one"})
+    reader = await service.gateway._keyed_reader()  # pyright: ignore[reportPrivateUsage]
+    await reader._reading.audit.written()  # pyright: ignore[reportPrivateUsage]
+    shown = await audits.show(service.here.settings, user, None, None, ADMIN)
+    lines = [(one.kind.value, one.by and one.by.id) for one in shown if one.operation == "one"]
+    assert lines == [("turned_away", "reading"), ("admitted", "full"), ("admitted", "full")]
+
+
 async def test_the_providers_new_key_counts_soon_and_its_old_one_no_longer(service: Service, provider: Issuer) -> None:
     one = Provider(issuer=provider.url, audience="perdure-tests")
     old = provider.token(scope="perdure:read")
