@@ -25,7 +25,7 @@ _AGAIN_AFTER = 30.0
 """Seconds within which a token with an unknown key has the keys fetched once; a choice, as anybody can make one."""
 
 _WITHIN = 5.0
-"""Seconds that the provider may take to answer; a choice."""
+"""Seconds that the provider may take to answer, and after which it is asked again if it did not; a choice."""
 
 _LEEWAY = 30
 """Seconds that the provider's clock may be ahead or behind; a choice."""
@@ -56,6 +56,9 @@ class Provider:
     keys_url: str = ""
     _keys: dict[str, jwt.PyJWK] = field(default_factory=dict[str, jwt.PyJWK])
     _fetched: float = float("-inf")
+    _failed: float = float("-inf")
+    _problem: StoreUnavailable | None = None
+    """Why they could not be fetched the last time; None: they were."""
     _fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def caller(self, text: str) -> Caller:
@@ -87,19 +90,30 @@ class Provider:
             raise NotAuthenticated("the token does not count") from error
 
     async def _key(self, identifier: str) -> jwt.PyJWK:
-        async with self._fetching:
-            age = time.monotonic() - self._fetched
-            if age > _KEYS_KEPT or (identifier not in self._keys and age > _AGAIN_AFTER):
-                try:
-                    self._keys = await self._fetch()
-                    self._fetched = time.monotonic()
-                except StoreUnavailable:
-                    # What it signed with a minute ago still counts while it is away.
-                    if identifier not in self._keys:
-                        raise
-        if identifier not in self._keys:
-            raise NotAuthenticated("the token does not count")
-        return self._keys[identifier]
+        # Whose key is known does not wait for an answer that another request waits for already.
+        if self._is_due(identifier) and not (identifier in self._keys and self._fetching.locked()):
+            async with self._fetching:
+                if self._is_due(identifier):
+                    await self._renew()
+        if identifier in self._keys:
+            return self._keys[identifier]
+        if self._problem:
+            raise self._problem.with_traceback(None)
+        raise NotAuthenticated("the token does not count")
+
+    def _is_due(self, identifier: str) -> bool:
+        now = time.monotonic()
+        if now - self._failed < _WITHIN:
+            return False
+        return now - self._fetched > (_KEYS_KEPT if identifier in self._keys else _AGAIN_AFTER)
+
+    async def _renew(self) -> None:
+        try:
+            self._keys = await self._fetch()
+            self._fetched, self._problem = time.monotonic(), None
+        except StoreUnavailable as error:
+            # What it signed with a minute ago still counts while it is away.
+            self._failed, self._problem = time.monotonic(), error
 
     async def _fetch(self) -> dict[str, jwt.PyJWK]:
         async with httpx2.AsyncClient(timeout=_WITHIN, follow_redirects=False) as web:

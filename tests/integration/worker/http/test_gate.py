@@ -1,9 +1,11 @@
 """Who may come in: every route of the application, both kinds of token, and all that may be wrong with one."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import json
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -18,6 +20,7 @@ from fastapi.routing import APIRoute
 from jwt.algorithms import RSAAlgorithm
 
 from perdure.access import TokenScope
+from perdure.errors import StoreUnavailable
 from perdure.stores.audit.lines import AuditKind
 from perdure.stores.redis import keys
 from perdure.stores.redis.access_tokens import AccessTokens
@@ -351,6 +354,24 @@ async def test_the_providers_new_key_counts_soon_and_its_old_one_no_longer(servi
             await one.caller(old)
     finally:
         provider.keys = before
+
+
+async def test_a_provider_that_hangs_holds_up_nobody_whose_key_is_known(provider: Issuer) -> None:
+    one = Provider(issuer=provider.url, audience="perdure-tests")
+    token = provider.token(scope="perdure:read")
+    await one.caller(token)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        one.keys_url = f"http://127.0.0.1:{silent.getsockname()[1]}/keys"
+        one._fetched -= 601  # pyright: ignore[reportPrivateUsage]  ten minutes later
+        began = time.monotonic()
+        found = await asyncio.gather(*(one.caller(token) for _ in range(5)), one.caller(token))
+        found.append(await one.caller(token))
+        assert time.monotonic() - began < 9, "one of them waited the five seconds, and nobody after it"
+        assert {caller.user_id for caller in found} == {"ada"}
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match="openid provider"):
+                await one.caller(provider.token(scope="perdure:read", kid="unknown"))
+        assert time.monotonic() - began < 9, "tokens with unknown keys do not have it asked again at once either"
 
 
 def test_a_gateway_offers_no_door_to_make_tokens(service: Service) -> None:
