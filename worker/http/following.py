@@ -25,7 +25,7 @@ STREAMS = 200
 """Streams of one process; a choice of 200 looks a second at most."""
 
 STREAMS_OF_ONE = 20
-"""Streams of one token; a choice."""
+"""Streams of one user, or of one token for any user; a choice."""
 
 _QUIET = 15.0
 """Seconds without news after which a comment is sent, so that nothing on the way takes the stream for dead."""
@@ -52,7 +52,8 @@ class Followers:
         Raises:
             TooManyRequests: There are as many as there may be.
         """
-        whose = f"{caller.token} {caller.actor.id}"
+        # A provider makes as many tokens for a user as are asked for, and need not tell one from another.
+        whose = f"user {caller.user_id}" if caller.user_id else f"token {caller.token}"
         if self._open.total() >= STREAMS or self._open[whose] >= STREAMS_OF_ONE:
             raise TooManyRequests("too many streams are open", retry_after=_CLOSED_AFTER)
         self._open[whose] += 1
