@@ -23,6 +23,10 @@ from worker.gateway.explaining import ExplainingCalls
 _DIGITS = 12
 """Of the digest behind a task's id in its workflow's (``perdure.identity.workflow_id``)."""
 
+_LONGEST_ID = 1_000
+"""Characters that Temporal takes for an id. With a much longer one its client cannot even send the request, tries it
+again for seconds, and may lose the connection that all requests share."""
+
 _TOLD_WITHIN = timedelta(seconds=1)
 """How long a worker may take to say what a job does: the answer is complete without it."""
 
@@ -59,7 +63,7 @@ class OwnedCalls(ExplainingCalls):
             UnknownThing: There is none with this id, or it is somebody else's.
             TenantKeyMissing: Its id is not that of the user's task, and this process has no tenant key to look further.
         """
-        unknown = UnknownThing("task", f"there is no {workflow_id!r} of this user")
+        unknown = UnknownThing("task", f"there is no {workflow_id[:_LONGEST_ID]!r} of this user")
         found = await self._described(workflow_id, unknown)
         if found.workflow_type not in (Workflow.RESUMABLE_AGENT, Workflow.ASK_PERSON):
             raise unknown
@@ -115,6 +119,8 @@ class OwnedCalls(ExplainingCalls):
             return ""
 
     async def _described(self, workflow_id: str, unknown: InvalidInput) -> WorkflowExecutionDescription:
+        if len(workflow_id) > _LONGEST_ID:
+            raise unknown
         try:
             return await (await self.client()).get_workflow_handle(workflow_id).describe()
         except RPCError as error:

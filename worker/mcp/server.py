@@ -32,7 +32,10 @@ def make_server(gateway: Gateway, caller: Callable[[Any], Caller], version: str)
         version: Perdure's.
     """
     about: dict[str, Any] = {"title": "Perdure", "description": "Memory and durable tasks", "version": version}
-    server: MCPServer[Any] = MCPServer("perdure", instructions=INSTRUCTIONS, log_level="WARNING", **about)
+    # Nothing here changes by itself, and a stream that waits for it would outlast its token, counted by nobody.
+    server: MCPServer[Any] = MCPServer(
+        "perdure", instructions=INSTRUCTIONS, log_level="WARNING", subscriptions=False, **about
+    )
     asking = Asking(gateway, caller)
     memories.offer(server, asking)
     tasks.offer(server, asking)

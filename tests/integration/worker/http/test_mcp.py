@@ -1,5 +1,6 @@
 """The MCP server behind the service's gate, asked by the official client over streamable HTTP."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +11,7 @@ import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent
+from mcp_types import METHOD_NOT_FOUND, CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
 from perdure.access import TokenScope
 from tests.support.http_service import ADMIN, Service
@@ -95,6 +96,27 @@ async def test_without_a_token_nobody_is_let_in(service: Service) -> None:
         broken = await client.post("/mcp", content=b"{", headers={"Content-Type": "application/json"})
         assert broken.status_code == 400
         assert "Traceback" not in json.dumps(broken.text)
+
+
+async def test_no_client_listens_for_ever(service: Service, user: str) -> None:
+    version = "2026-07-28"
+    about = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": {"name": "listening", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"notifications": {"toolsListChanged": True}, "_meta": about}
+    sent = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version}
+    async with await service.client(TokenScope.READ, user_id=user) as client, asyncio.timeout(10):
+        answer = await client.post("/mcp", json=sent, headers={**headers, "Mcp-Method": "subscriptions/listen"})
+    assert answer.json()["error"]["code"] == METHOD_NOT_FOUND
+
+
+async def test_an_id_that_is_too_long_to_be_one_does_not_exist(service: Service, user: str) -> None:
+    async with connected(service, await service.token(user_id=user)) as client, asyncio.timeout(4):
+        found = await client.call_tool("task_progress", {"workflow_id": "x" * 100_000})
+        assert "PRD116" in said(found)
 
 
 async def _where(client: Client, task: dict[str, str]) -> dict[str, Any]:
