@@ -1,5 +1,6 @@
 """Routes that say how the service is: for who runs it with a token, for probes without one."""
 
+import asyncio
 import time
 from typing import Literal
 
@@ -48,18 +49,20 @@ class Readiness:
         self._gateway = gateway
         self._asked = float("-inf")
         self._missing: list[str] = []
+        self._asking = asyncio.Lock()
 
     async def missing(self) -> list[str]:
         """Return the components without which nothing can be done, and that do not answer.
 
         Without Weaviate recall answers from the journal, and without a worker what is asked of one waits for it.
         """
-        if time.monotonic() - self._asked > ASKED_EVERY:
-            self._asked = time.monotonic()
-            found = await self._gateway.components(by=PROGRAM)
-            needed = (Component.TEMPORAL, Component.REDIS)
-            self._missing = [one.component for one in found if one.component in needed and not one.reachable]
-        return self._missing
+        async with self._asking:
+            if time.monotonic() - self._asked > ASKED_EVERY:
+                found = await self._gateway.components(by=PROGRAM)
+                needed = (Component.TEMPORAL, Component.REDIS)
+                self._missing = [one.component for one in found if one.component in needed and not one.reachable]
+                self._asked = time.monotonic()
+            return self._missing
 
 
 @routes.at("GET", "/v2/control/status", TokenScope.OPERATE, answers=Status)
