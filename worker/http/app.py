@@ -48,13 +48,13 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     """Make the application.
 
     Args:
-        settings: Which provider's tokens count.
+        settings: Which provider's tokens count, and where the tenant key is.
         gateway: What it calls.
         local: Whether it can be reached from this machine alone, so that the machine's own token counts.
         measured_here: Whether ``/metrics`` has what is measured.
     """
     version = importlib.metadata.version("perdure")
-    transport = mcp.Transport(gateway, version)
+    transport = mcp.Transport(gateway, version, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:

@@ -9,9 +9,15 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from perdure.access import Caller, TokenScope
+from perdure.errors import TenantKeyMissing
+from perdure.settings import Settings
+from perdure.stores.tenant_key import TenantKey
 from worker.gateway import Gateway
 from worker.http.endpoints import JSON, Routes
 from worker.mcp.server import make_server
+
+SEALING = "mcp/1"
+"""Distinguishes the key of what clients send back from all others that are derived from the tenant key."""
 
 routes = Routes("mcp")
 
@@ -22,10 +28,11 @@ class Transport:
     Args:
         gateway: What the server asks.
         version: Perdure's.
+        settings: Where the tenant key is, from which all processes of an installation have the same key.
     """
 
-    def __init__(self, gateway: Gateway, version: str) -> None:
-        server = make_server(gateway, _caller, version)
+    def __init__(self, gateway: Gateway, version: str, settings: Settings) -> None:
+        server = make_server(gateway, _caller, version, sealing=_sealing(settings))
         # Whoever has no token does not come this far, so no page of another origin does.
         unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         server.streamable_http_app(stateless_http=True, transport_security=unguarded)
@@ -64,3 +71,10 @@ async def mcp(request: Request) -> Response:
 def _caller(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
+
+
+def _sealing(settings: Settings) -> tuple[bytes, ...]:
+    try:
+        return (TenantKey.load(settings.tenant_key_file).derived(SEALING),)
+    except TenantKeyMissing:
+        return ()

@@ -1,10 +1,11 @@
 """What the server offers. A call that names what a tool does not take is refused, where the SDK would drop it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
+from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
@@ -23,18 +24,22 @@ INSTRUCTIONS = (
 """What a client's model is told of the server as a whole."""
 
 
-def make_server(gateway: Gateway, caller: Callable[[Any], Caller], version: str) -> MCPServer[Any]:
+def make_server(
+    gateway: Gateway, caller: Callable[[Any], Caller], version: str, *, sealing: Sequence[bytes] = ()
+) -> MCPServer[Any]:
     """Return a server over a gateway.
 
     Args:
         gateway: What is asked.
         caller: Returns for whom a request is made, by the HTTP request that brought it; None: it came by stdio.
         version: Perdure's.
+        sealing: The key by which what a client sends back with an answer is known to be the server's own; empty: one of
+            this process alone.
     """
     about: dict[str, Any] = {"title": "Perdure", "description": "Memory and durable tasks", "version": version}
     # Nothing here changes by itself, and a stream that waits for it would outlast its token, counted by nobody.
     server: MCPServer[Any] = MCPServer(
-        "perdure", instructions=INSTRUCTIONS, log_level="WARNING", subscriptions=False, **about
+        "perdure", instructions=INSTRUCTIONS, log_level="WARNING", subscriptions=False, **about, **_sealed(sealing)
     )
     asking = Asking(gateway, caller)
     memories.offer(server, asking)
@@ -52,3 +57,7 @@ def make_server(gateway: Gateway, caller: Callable[[Any], Caller], version: str)
 
     server.middleware.append(refuse_unknown)
     return server
+
+
+def _sealed(keys: Sequence[bytes]) -> dict[str, Any]:
+    return {"request_state_security": RequestStateSecurity(keys=keys)} if keys else {}

@@ -14,7 +14,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import METHOD_NOT_FOUND, CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
 from perdure.access import TokenScope
-from tests.support.http_service import ADMIN, Service
+from tests.conftest import Servers
+from tests.integration.worker.http.test_tasks import asked as asked_by
+from tests.integration.worker.http.test_tasks import started
+from tests.support.http_service import ADMIN, Service, answering
+from worker.gateway import Gateway
+from worker.http.app import make_app
 
 
 @asynccontextmanager
@@ -98,19 +103,54 @@ async def test_without_a_token_nobody_is_let_in(service: Service) -> None:
         assert "Traceback" not in json.dumps(broken.text)
 
 
-async def test_no_client_listens_for_ever(service: Service, user: str) -> None:
-    version = "2026-07-28"
-    about = {
-        "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientInfo": {"name": "listening", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
+VERSION = "2026-07-28"
+
+
+async def sent(client: httpx2.AsyncClient, method: str, name: str | None = None, **params: Any) -> dict[str, Any]:
+    """Send a request as a client of the latest protocol does, and return the answer."""
+    about: dict[str, Any] = {
+        "io.modelcontextprotocol/protocolVersion": VERSION,
+        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
     }
-    params = {"notifications": {"toolsListChanged": True}, "_meta": about}
-    sent = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
-    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": VERSION, "Mcp-Method": method}
+    if name is not None:
+        headers["Mcp-Name"] = name
+        params["name"] = name
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": about}}
+    answer: dict[str, Any] = (await client.post("/mcp", json=body, headers=headers)).json()
+    return answer
+
+
+async def test_no_client_listens_for_ever(service: Service, user: str) -> None:
     async with await service.client(TokenScope.READ, user_id=user) as client, asyncio.timeout(10):
-        answer = await client.post("/mcp", json=sent, headers={**headers, "Mcp-Method": "subscriptions/listen"})
-    assert answer.json()["error"]["code"] == METHOD_NOT_FOUND
+        answer = await sent(client, "subscriptions/listen", notifications={"toolsListChanged": True})
+    assert answer["error"]["code"] == METHOD_NOT_FOUND
+
+
+async def test_another_process_takes_the_answer_to_what_one_asked(
+    service: Service, servers: Servers, user: str
+) -> None:
+    settings = service.here.settings
+    async with (
+        answering(make_app(settings, Gateway(settings, servers), local=False)) as (host, port),
+        await service.client(user_id=user, person=True) as client,
+    ):
+        task = await started(client, "ask-first")
+        question = await asked_by(client, task)
+        given = {"arguments": {"workflow_id": task, "question_id": question["id"]}}
+        asks = (await sent(client, "tools/call", "answer_question", **given))["result"]
+        [place] = asks["inputRequests"]
+        said_it = {place: {"action": "accept", "content": {"answer": "yes"}}}
+        client.base_url = other
+        unasked = await sent(client, "tools/call", "answer_question", **given, inputResponses=said_it)
+        assert "inputRequests" in unasked["result"], "what was not asked is not answered"
+        answer = await sent(
+            client, "tools/call", "answer_question", **given, inputResponses=said_it, requestState=asks["requestState"]
+        )
+        assert "was taken" in json.dumps(answer)
+        ended = (await client.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
+        assert ended["result"]["output"] == "hello"
 
 
 async def test_an_id_that_is_too_long_to_be_one_does_not_exist(service: Service, user: str) -> None:
