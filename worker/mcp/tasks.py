@@ -7,6 +7,7 @@ from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp_types import ToolAnnotations
+from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field, JsonValue, create_model
 
 from perdure.access import TokenScope
@@ -19,6 +20,10 @@ from worker.mcp.asking import Asking, told, told_of_resource
 
 _TOLD_WITHIN = 5.0
 """Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
+
+_ASKED_BY_ANSWER = "2026-07-28"
+"""The version of the protocol since which a client is asked by the answer to its own call, for which it needs no way
+back."""
 
 Id = Annotated[str, Field(description="The task's workflow_id, as start_task returned it.")]
 
@@ -89,7 +94,11 @@ def offer(server: MCPServer[Any], asking: Asking) -> None:
     @told
     async def asked_of_user(workflow_id: str, question_id: str, ctx: Context[Any, Any]) -> Elicit[Given]:
         asking.caller(ctx).require_person()
-        return elicited(await open_question(ctx, workflow_id, question_id))
+        question = await open_question(ctx, workflow_id, question_id)
+        if not (ctx.session.can_send_request or is_version_at_least(ctx.protocol_version or "", _ASKED_BY_ANSWER)):
+            problem = f"cannot be put to the user over HTTP: the client speaks a version before {_ASKED_BY_ANSWER}"
+            raise InvalidAnswer("question_id", problem, fix="the user answers by perdure inbox")
+        return elicited(question)
 
     @server.tool(annotations=ToolAnnotations(destructive_hint=True))
     @told

@@ -93,6 +93,22 @@ async def test_only_whom_a_person_gave_a_token_is_asked_for_an_answer(service: S
         assert where["result"]["output"] == "hello"
 
 
+async def test_a_client_that_cannot_be_asked_over_http_is_told_where_the_user_answers(
+    service: Service, ada: httpx2.AsyncClient, user: str
+) -> None:
+    task = await started(ada, "ask-first")
+    question = await asked_by(ada, task)
+    token = await service.token(user_id=user, person=True)
+
+    async def answering(_: Any, params: ElicitRequestParams) -> ElicitResult:
+        raise AssertionError(params.message)
+
+    async with connected(service, token, mode="legacy", elicitation_callback=answering) as client:
+        refused = await client.call_tool("answer_question", {"workflow_id": task, "question_id": question["id"]})
+        assert "perdure inbox" in said(refused)
+    await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
+
+
 async def test_without_a_token_nobody_is_let_in(service: Service) -> None:
     async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
         answer = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
