@@ -9,9 +9,10 @@ from perdure.filters import Filters
 FoundT = TypeVar("FoundT", Entry, Hit)
 
 _WIDER = 4
-_MOST = 2_000
-"""Memories that are looked at for one question at most. A choice: that many have to have faded, and to be nearer to the
-question than what is believed, for a result to lack anything."""
+_MOST = 480
+"""Memories that are looked at for one question at most: so many have to have faded, and to be nearer to the question
+than what is believed, for a result to lack anything. Among 2,500 that have faded, a recall takes .2 s; with 2,000 at
+most it took 1.6 s of the 2 s that it has, and came back empty now and then (measured)."""
 
 
 async def past_faded(
@@ -34,4 +35,4 @@ async def past_faded(
         believed = sum(filters.believed(memory) >= filters.min_confidence for memory in memories)
         if believed == len(memories) or believed >= wanted or len(memories) < most or most >= _MOST:
             return found
-        most *= _WIDER
+        most = min(most * _WIDER, _MOST)
