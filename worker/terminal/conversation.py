@@ -128,6 +128,8 @@ class TerminalChat:
         self._asks = asks
         self._streams = streams
         self._asked: set[tuple[str, str]] = set()
+        self._open = dict[tuple[str, str], Question]()
+        """What was asked when it was last looked."""
         self._expected: str | None = None
         """The reply, once it is known: the pieces are read until they add up to it."""
 
@@ -210,6 +212,8 @@ class TerminalChat:
                         asking.cancel()
                         await asyncio.wait([asking])
                         asking = None
+                        # A task that begins its next run asks nothing for a moment.
+                        self._asked.discard(asked)
                     new = [one for one in questions if one not in self._asked]
                     if asking is None and new:
                         asked = new[0]
@@ -234,6 +238,10 @@ class TerminalChat:
             if progress is not None:
                 found |= {(task, one.id): one for one in progress.questions}
                 tasks += progress.tasks
+            else:
+                # Whether it still asks is not known.
+                found |= {one: asked for one, asked in self._open.items() if one[0] == task}
+        self._open = found
         return found
 
 

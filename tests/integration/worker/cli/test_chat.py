@@ -1,5 +1,6 @@
 """A conversation as a person has it: line by line, from several terminals, and from scripts."""
 
+import asyncio
 import json
 import signal
 import threading
@@ -11,9 +12,17 @@ import pytest
 import pytest_asyncio
 from pytest_httpserver import HTTPServer
 
+from perdure.changes import Actor, ActorKind
+from perdure.chats import ChatMessage
+from perdure.questions import Answer, Question
+from perdure.settings import Addresses, Settings
+from perdure.tasks import Progress
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.turn_server import Asked, Call, Says, TurnServer
+from tests.support.waiting import until_true
+from worker.gateway import Gateway
+from worker.terminal.conversation import TerminalChat
 
 AGENTS = {
     "agent": "name: agent\nmodel: openai:test\ntools: [append]\napprove: [append]\n",
@@ -218,3 +227,55 @@ async def test_who_types_on_after_it_has_ended_elsewhere_is_told_so(talking: Ins
     terminal.type("Are you there?")
     gone = await terminal.ended()
     assert (gone.status, "no open conversation of this user (perdure chat" in gone.complaint) == (2, True)
+
+
+class Hesitant(Gateway):
+    """A gateway that for a moment cannot say where a conversation's tasks are, or that it has any."""
+
+    hides = ""
+
+    async def progress(self, workflow_id: str, *, seconds: float = 2, by: Actor) -> Progress | None:
+        if self.hides == "where they are" and workflow_id.startswith("task-"):
+            return None
+        found = await super().progress(workflow_id, seconds=seconds, by=by)
+        return found.changed(tasks=()) if found is not None and self.hides == "that there are any" else found
+
+
+@pytest.mark.parametrize(("hides", "times"), [("where they are", 1), ("that there are any", 2)])
+async def test_what_a_task_asks_is_still_asked_after_nobody_could_say_it_for_a_moment(
+    talking: Installation,
+    model: Model,
+    servers: Servers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    hides: str,
+    times: int,
+) -> None:
+    wanted = Call("books", {"ledger": str(tmp_path / "ledger")})
+    model.script = lambda asked: Says("Booked") if asked.outputs else Says(calls=(wanted,))
+    for name, value in talking.environment.items():
+        monkeypatch.setenv(name, value)
+    by, asked, open_ = Actor(kind=ActorKind.PERSON, id="ida"), list[tuple[str, Question]](), list[str]()
+
+    async def thinks(workflow_id: str, question: Question) -> None:
+        asked.append((workflow_id, question))
+        open_.append(workflow_id)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            open_.remove(workflow_id)
+
+    session = f"hides-{times}"
+    async with Hesitant(Settings(), Addresses.model_validate(servers.model_dump())) as gateway:
+        chat = TerminalChat(gateway, "ida", session, by=by, asks=thinks, streams=False)
+        replying = asyncio.create_task(chat.reply(ChatMessage(id="m1", text="Book it", agent="runs")))
+        await until_true(lambda: bool(open_))
+        gateway.hides = hides
+        await asyncio.sleep(1)
+        gateway.hides = ""
+        await until_true(lambda: bool(open_), seconds=5)
+        assert len(asked) == times
+        workflow_id, question = asked[-1]
+        await gateway.answer(workflow_id, Answer(question_id=question.id, value="yes"), by=by)
+        assert (await replying).text == "Booked"
+        await gateway.end_chat("ida", session=session, by=by)
