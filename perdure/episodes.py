@@ -109,11 +109,15 @@ class Episode(Stored):
         """Return the episode as a user may take it away: it names no other person."""
         if self.person in ("", user_id):
             return self
-        told, _, rest = self.text.rpartition(" by ")
-        for name in (self.person, f"person {self.person}"):
+        for name in (f"person {self.person}", self.person):
+            named = f" by {name} at "
+            told, is_whole, rest = self.text.rpartition(named)
             # The text may have been cut within the name.
-            if rest.startswith(f"{name} at ") or name.startswith(rest):
-                return self.changed(text=f"{told} by another person{rest.removeprefix(name[: len(rest)])}", person="")
+            cut = next((end for end in range(len(named), len(" by "), -1) if self.text.endswith(named[:end])), 0)
+            if is_whole:
+                return self.changed(text=f"{told} by another person at {rest}", person="")
+            if cut:
+                return self.changed(text=f"{self.text[:-cut]} by another person", person="")
         return self.changed(person="")
 
     @property

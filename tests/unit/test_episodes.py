@@ -78,6 +78,8 @@ def test_more_that_happens_never_puts_it_off_beyond_its_age(
         ("a: yes (answered by kim at 2026)", "kim", "a: yes (answered by another person at 2026)"),
         ("Stand by me (sent by person kim at 2026)", "kim", "Stand by me (sent by another person at 2026)"),
         ("a: yes (answered by ki", "kim", "a: yes (answered by another person"),
+        ("a: yes (answered by Step by step at 2026)", "Step by step", "a: yes (answered by another person at 2026)"),
+        ("a: yes (sent by person Step by st", "Step by step", "a: yes (sent by another person"),
         ("It was written by Jo", "kim", "It was written by Jo"),
         ("a: yes (answered by ada at 2026)", "ada", "a: yes (answered by ada at 2026)"),
         ("a: go (delivered by schedule night at 2026)", "", "a: go (delivered by schedule night at 2026)"),
