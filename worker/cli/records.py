@@ -35,10 +35,12 @@ def require_one_kind(
     if what["--file"] and what["content"]:
         fix = "give either a statement, or --file with a JSON list of items"
         raise InvalidItem("content", "is given together with --file", fix=fix)
-    is_record = bool(what["--lane"])
-    for name, value in (of_memory if is_record else of_record).items():
-        if value:
-            fix = "leave it out: a record has none" if is_record else f"add --lane {' or '.join(Lane)}"
+    for name, value in of_record.items():
+        if value and not what["--lane"]:
+            raise InvalidItem(name, "does not fit what is remembered", fix=f"add --lane {' or '.join(Lane)}")
+    for name, value in of_memory.items():
+        if value and not what["content"]:
+            fix = "write it in the file's items" if what["--file"] else "leave it out: a record has none"
             raise InvalidItem(name, "does not fit what is remembered", fix=fix)
 
 

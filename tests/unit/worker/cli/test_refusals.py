@@ -31,6 +31,8 @@ COMMANDS = {
     "remember x --user=": "--user: is empty (say whose memory)",
     "remember x --user u --file object.json": "content: is given together with --file (give either a statement, or",
     "remember --user u --file object.json": "object.json: is not a JSON list of items",
+    "remember --user u --file object.json --supersedes mem_1": "--supersedes: does not fit what is remembered (write",
+    "remember --user u --file object.json --type preference": "--type: does not fit what is remembered (write",
     "remember --user u --file nothing.json": "nothing.json: cannot be read: No such file or directory",
     "remember --user u --file nan.json": "--file: NaN is no JSON number (write null, or leave the field out)",
     "recall x --user \udcff": "--user: is not UTF-8 text",
