@@ -15,6 +15,7 @@ from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, Forei
 from perdure.errors import InvalidSkill, WorkflowFailed
 from perdure.names import Activity, Workflow
 from perdure.skills.foreign import ActivityStep, TaskStep
+from perdure.tasks import tokens_in
 from perdure.temporal.errors import of_call
 from perdure.temporal.failures import still_running, tokens_of_task
 from perdure.temporal.heartbeats import beats
@@ -65,6 +66,9 @@ class ForeignActivities:
     @activity.defn(name=Activity.END_CALL)
     async def end_call(self, call: EndCall) -> Ended | Asks:
         """Return the outcome of a step whose call has ended."""
+        if call.step.type_name == Workflow.RESUMABLE_AGENT:
+            # Also where the step fails as the result is not what it expects.
+            beats().tokens = tokens_in(call.output)
         outcome = await self._steps.end(call)
         if isinstance(outcome, Ended):
             await self._session.called(call, this_attempt().run, outcome)

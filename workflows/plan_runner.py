@@ -152,7 +152,8 @@ class PlanRunner:
         match outcome:
             case Ended(problem=problem) if problem and outcome.compensation:
                 self._running.update(action.branch, path="")
-                self._running.state = self._plan.failed(self._running.state, action.branch, ActionFailure(problem))
+                failure = ActionFailure(problem, tokens=outcome.tokens)
+                self._running.state = self._plan.failed(self._running.state, action.branch, failure)
             case Ended():
                 self._lessons.ended(action, outcome)
                 state = self._running.state.branch(action.branch, path="", resumed=None, delivered=None).telling(

@@ -194,6 +194,18 @@ async def test_what_a_task_that_a_step_runs_has_used_is_its_callers(
     assert result.tokens == server.tokens > 0
 
 
+@pytest.mark.parametrize("undoing", ["", ", compensate: {tool: echo, args: {value: 1}}"], ids=["kept", "undone"])
+async def test_so_is_what_one_has_used_whose_result_is_not_as_expected(prompted: Prompted, undoing: str) -> None:
+    async with prompted(lambda _: Says("no")) as (one, server):
+        inner = one.task(one.skill("steps: [{id: a, prompt: Say yes.}]"))
+        given = json.dumps({"task_id": inner.task_id, "skill": inner.skill, "session_id": "inner"})
+        called = f"workflow: ResumableAgent, queue: {one.queue}, args: [{given}], expect: \"${{output == 'yes'}}\""
+        task = one.task(one.skill(f"steps: [{{id: run, {called}, on_failure: continue{undoing}}}]"))
+        result = await (await one.start(task)).result()
+    assert (result.done, result.failed) == (0, 1)
+    assert result.tokens == server.tokens > 0
+
+
 async def test_no_model_is_asked_any_more_once_a_task_has_used_its_tokens(prompted: Prompted) -> None:
     skill = """
 steps:
