@@ -158,7 +158,7 @@ async def test_another_process_takes_the_answer_to_what_one_asked(
         asks = (await sent(client, "tools/call", "answer_question", **given))["result"]
         [place] = asks["inputRequests"]
         said_it = {place: {"action": "accept", "content": {"answer": "yes"}}}
-        client.base_url = other
+        client.base_url = f"http://{host}:{port}"
         unasked = await sent(client, "tools/call", "answer_question", **given, inputResponses=said_it)
         assert "inputRequests" in unasked["result"], "what was not asked is not answered"
         answer = await sent(
