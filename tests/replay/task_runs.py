@@ -207,7 +207,10 @@ async def _hurrying(here: Recorder, user: str) -> None:
     task = AgentTask(task_id="quick", user_id=user, skill=here.skill("quick", QUICK), inputs={"ledger": "quick"})
     handle = await _start(here, task)
     await _answer(handle, "this", "ask")
-    assert (await handle.result())["output"] == [24, 2, "late", "this"]
+    counted, tried, *rest = (await handle.result())["output"]
+    assert (counted, rest) == (24, ["late", "this"])
+    # Quick steps are made again where their workflow task is, as when somebody asks where the task is meanwhile.
+    assert tried >= 2
     await here.keep("agent_quick", handle)
 
 
