@@ -96,9 +96,7 @@ class Reader:
                     await self._reading.embedder.embed([text])
 
     async def read(self, user_id: str, handle: RecallHandle, *, by: Actor) -> list[RecalledItem]:
-        """Return what a handle names, as it is now; what was forgotten or replaced since is left out.
-
-        So is what the user no longer consents to.
+        """Return what a handle names, as it is now, without what was forgotten, replaced or not consented to since.
 
         Args:
             user_id: Who reads; what is not theirs, or their team's or agent's, counts as nonexistent.
@@ -302,13 +300,11 @@ class Reader:
 
     async def audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
         """Audit who read what. If that is impossible, reading goes on with a warning."""
-        operation = f"{why}:{secrets.token_hex(8)}"
-        await self._reading.audit.read(tenant, ids, why=why, operation=operation, by=by)
+        await self._reading.audit.read(tenant, ids, why=why, operation=f"{why}:{secrets.token_hex(8)}", by=by)
 
     async def admission(self, caller: Caller | None, what: str, operation: str, *, admitted: bool, by: Actor) -> None:
         """Audit that somebody came in to a service, or did not: for the user whom the token reaches, or for nobody."""
-        key = self._reading.tenant_key
-        bound = caller.user_id if caller else None
+        key, bound = self._reading.tenant_key, caller.user_id if caller else None
         tenant = key.tenant_of_installation if bound is None else key.tenant_of(bound)
         token, kind = (caller.token,) if caller else (), AuditKind.ADMITTED if admitted else AuditKind.TURNED_AWAY
         await self._reading.audit.read(tenant, token, why=what, operation=operation, by=by, kind=kind)

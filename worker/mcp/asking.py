@@ -16,7 +16,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Asking:
+class McpCalls:
     """The gateway, and for whom it is asked.
 
     Args:

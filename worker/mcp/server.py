@@ -13,7 +13,7 @@ from perdure.access import Caller
 from perdure.documents import nearest
 from worker.gateway import Gateway
 from worker.mcp import memories, tasks
-from worker.mcp.asking import Asking
+from worker.mcp.asking import McpCalls
 
 INSTRUCTIONS = (
     "Long-term memory of one user, and durable tasks for them. Recall before you answer what may be known already. "
@@ -41,7 +41,7 @@ def make_server(
     server: MCPServer[Any] = MCPServer(
         "perdure", instructions=INSTRUCTIONS, log_level="WARNING", subscriptions=False, **about, **_sealed(sealing)
     )
-    asking = Asking(gateway, caller)
+    asking = McpCalls(gateway, caller)
     memories.offer(server, asking)
     tasks.offer(server, asking)
 

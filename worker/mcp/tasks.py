@@ -16,7 +16,7 @@ from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
 from perdure.model import Model
 from perdure.questions import Answer, AnswerType, Question
 from perdure.tasks import AgentTask, Progress, TaskResult
-from worker.mcp.asking import Asking, told, told_of_resource
+from worker.mcp.asking import McpCalls, told, told_of_resource
 
 _TOLD_WITHIN = 5.0
 """Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
@@ -46,13 +46,13 @@ class Standing(Model):
     """How it ended, where it left that."""
 
 
-class Given(BaseModel):
+class GivenAnswer(BaseModel):
     """What a person answers; each question has its own form of it."""
 
     answer: str | int | float | bool
 
 
-def offer(server: MCPServer[Any], asking: Asking) -> None:
+def offer(server: MCPServer[Any], asking: McpCalls) -> None:
     """Offer a client's model tasks."""
     gateway = asking.gateway
 
@@ -92,7 +92,7 @@ def offer(server: MCPServer[Any], asking: Asking) -> None:
         return Standing(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
 
     @told
-    async def asked_of_user(workflow_id: str, question_id: str, ctx: Context[Any, Any]) -> Elicit[Given]:
+    async def asked_of_user(workflow_id: str, question_id: str, ctx: Context[Any, Any]) -> Elicit[GivenAnswer]:
         asking.caller(ctx).require_person()
         question = await open_question(ctx, workflow_id, question_id)
         if not (ctx.session.can_send_request or is_version_at_least(ctx.protocol_version or "", _ASKED_BY_ANSWER)):
@@ -105,7 +105,7 @@ def offer(server: MCPServer[Any], asking: Asking) -> None:
     async def answer_question(
         workflow_id: Id,
         question_id: Annotated[str, Field(description="The id of the question, as task_progress shows it.")],
-        answer: Annotated[ElicitationResult[Given], Resolve(asked_of_user)],
+        answer: Annotated[ElicitationResult[GivenAnswer], Resolve(asked_of_user)],
         ctx: Context[Any, Any],
     ) -> str:
         """Have the user answer a question of a task: your client shows it to them. You cannot answer it yourself."""
@@ -144,10 +144,12 @@ def offer(server: MCPServer[Any], asking: Asking) -> None:
         return (await gateway.explain(workflow_id, by=asking.agent(ctx))).model_dump_json()
 
 
-def elicited(question: Question) -> Elicit[Given]:
+def elicited(question: Question) -> Elicit[GivenAnswer]:
     """Return how a client is to ask its user a question: with what it is about, and a form of the answer's type."""
     lines = question.about.lines if question.about else []
     forms: dict[AnswerType, Any] = {AnswerType.INTEGER: int, AnswerType.NUMBER: float}
     form: Any = Literal[question.choices] if question.choices else forms.get(question.answer.type, str)
-    schema: type[Given] = create_model("Given", __base__=Given, answer=(form, Field(description=question.text[:200])))
+    schema: type[GivenAnswer] = create_model(
+        "GivenAnswer", __base__=GivenAnswer, answer=(form, Field(description=question.text[:200]))
+    )
     return Elicit("\n".join([question.text, *lines]), schema)

@@ -8,6 +8,9 @@ from pydantic import JsonValue
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import depth
 
+_FORMAT = 1
+"""The version of this stored form."""
+
 _DEEPEST_CARRIED = 160
 """Lists and mappings within one another in a result that a task can still carry, more than a tool may return: a choice.
 Parsers stop at 200, and with the messages around it one of 197 could not be read by its workflow, nor one of 192 after
@@ -16,13 +19,13 @@ a rollover (measured)."""
 
 def packed(output: JsonValue) -> str:
     """Return the stored form of a result."""
-    return json.dumps({"output": output}, ensure_ascii=False)
+    return json.dumps({"format": _FORMAT, "output": output}, ensure_ascii=False)
 
 
 def packed_problem(problem: ResultTooLarge | InvalidInput) -> str:
     """Return the stored form of why no step can carry a result."""
     parts = (problem.field, problem.problem, problem.fix) if isinstance(problem, InvalidInput) else problem.args
-    return json.dumps({"problem": type(problem).__name__, "parts": parts})
+    return json.dumps({"format": _FORMAT, "problem": type(problem).__name__, "parts": parts})
 
 
 def unpacked(packed: str) -> JsonValue:

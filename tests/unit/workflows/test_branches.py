@@ -8,7 +8,7 @@ from workflows.branches import Branches
 
 
 async def test_a_busy_branch_refuses_more_work_and_keeps_what_it_does() -> None:
-    branches, release = Branches(), asyncio.Event()
+    branches, release, others = Branches(), asyncio.Event(), asyncio.all_tasks()
 
     async def work() -> None:
         await release.wait()
@@ -18,4 +18,4 @@ async def test_a_busy_branch_refuses_more_work_and_keeps_what_it_does() -> None:
         branches.start("main", work())
     assert len(branches) == 1
     release.set()
-    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+    await asyncio.gather(*asyncio.all_tasks() - others)

@@ -147,7 +147,7 @@ def test_every_route_has_its_row(service: Service) -> None:
     assert all(isinstance(one, APIRoute) for one in service.app.routes)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["own", pytest.param("of a provider", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("place", GUARDED)
 async def test_a_route_lets_in_whom_it_should_and_nobody_else(
     service: Service, provider: Issuer, place: str, kind: str, user: str

@@ -13,6 +13,7 @@ from tests.support.http_service import http_service
 from worker.mcp import memories
 
 
+@pytest.mark.slow
 async def test_who_remembers_while_weaviate_is_away_is_told_that_it_goes_on(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

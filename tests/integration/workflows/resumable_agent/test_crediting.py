@@ -18,7 +18,8 @@ from perdure.stores.redis.recalls import TaskRecalls
 from perdure.tasks import MemoryMode
 from tests.support.harness import Bench
 
-NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+NOW = datetime.now(UTC)
+"""What was recorded long ago, and not used since, is not believed enough to be recalled."""
 
 RECALL = """
 inputs: {passes: boolean}

@@ -121,7 +121,8 @@ output: 1
     with pytest.raises(WorkflowFailureError) as caught:
         await handle.result()
     assert "step last: the event 'never' did not come until 20" in str(caught.value.cause)
-    assert (await progress_of(handle, bool)).done == 3
+    last = await progress_of(handle, bool)
+    assert (last.done, last.failed) == (4, 1)
     await agents.replay(handle)
     text = (
         'steps: [{id: a, wait: {event: a, deadline: 1s, otherwise: "${[task.id, null]}"}}]\noutput: "${steps.a.output}"'

@@ -26,7 +26,8 @@ from tests.support.harness import Bench
 from worker import audits
 from worker.gateway import Gateway
 
-NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+NOW = datetime.now(UTC)
+"""What was recorded long ago, and not used since, is not believed enough to be recalled."""
 KIM = Actor(kind=ActorKind.PERSON, id="kim")
 
 RECALL = """
