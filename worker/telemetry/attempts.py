@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
-from perdure.errors import PerdureError
+from perdure.errors import InvalidInput, PerdureError
 from perdure.frames import Frame, own
 from perdure.names import Activity
 from perdure.questions import FailedAttempt
@@ -71,8 +71,17 @@ class _Inbound(ActivityInboundInterceptor):
         if text and self._content:
             told["text"] = text
         info = activity.info()
-        problem = error.message if isinstance(error, ApplicationError) else str(error)
+        problem = error.message if isinstance(error, ApplicationError) else logged(error, content=self._content)
         _log.warning("attempt failed", activity=info.activity_type, attempt=info.attempt, problem=problem, **told)
+
+
+def logged(error: PerdureError, *, content: bool) -> str:
+    """Return what a log may say of an error: what a refusal says of a value may quote it.
+
+    >>> logged(InvalidInput("items[0].payload", "'tea' is no number"), content=False)
+    'PRD100 items[0].payload'
+    """
+    return f"{error.code} {error.field}" if isinstance(error, InvalidInput) and not content else str(error)
 
 
 @contextmanager
