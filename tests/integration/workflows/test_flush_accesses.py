@@ -21,7 +21,7 @@ from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-LATER = NOW + timedelta(days=100)
+LATER = NOW + timedelta(days=60)
 
 
 async def written(here: Deployment, tenant: str, *contents: str, operation: str = "setup") -> list[str]:
@@ -74,7 +74,7 @@ async def test_what_is_recalled_is_used_and_what_is_not_ages(servers: Servers, t
         assert (found[used].version, found[used].text) == (before[used].version, before[used].text)
         aged = before[used].forget_after
         assert aged is not None
-        assert found[used].forget_after == aged + timedelta(days=100)
+        assert found[used].forget_after == aged + timedelta(days=60)
         await flushed(here)
         assert (await services.longterm.get(tenant, [used]))[used].access_count == 3, "each use once"
 

@@ -102,8 +102,8 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await RedisMembers(redis).retire(tenant)
 
 
-NAMES_NOBODY = {keys.TENANT_KEY, keys.RULES, keys.CONSOLIDATED, keys.SWEEP, keys.MARKS, keys.AUDIT}
-"""Keys of the installation without a tenant in them."""
+NAMES_NOBODY = {keys.TENANT_KEY, keys.RULES, keys.CONSOLIDATED, keys.SWEEP, keys.MARKS, keys.AUDIT, keys.ACCESS_TOKENS}
+"""Keys of the installation without a tenant in them. Tokens name users; an erasure revokes the user's own first."""
 
 STAYS = {keys.ERASURES}
 """What tells of an erasure, and so names a tenant for good."""
