@@ -69,7 +69,7 @@ async def explain() -> None:
 
 @activity.defn(name="Tell")
 async def tell(file: str, given: str) -> dict[str, str]:
-    """Give back what a file says, and what it was given."""
+    """Return what a file says, and what it was given."""
     return {"found": "\n".join(lines_in(file)), "given": given}
 
 

@@ -38,7 +38,7 @@ def require_same_settings(settings: Settings) -> None:
 
 
 def warn_of_other_settings(settings: Settings) -> None:
-    """Say that a worker of this machine does part of the work with other settings, where one does."""
+    """Warn where a worker of this machine does part of the work with other settings."""
     current = state(settings)
     for one in current.workers if current else ():
         if one.settings != settings.fingerprint:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec, TypeVar
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.exceptions import ToolError
 
 from perdure.access import Caller
 from perdure.changes import Actor, ActorKind
@@ -49,27 +49,23 @@ class McpCalls:
         return Actor(kind=ActorKind.AGENT, id=self.caller(context).actor.id)
 
 
-def told(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-    """Have a tool's refusals reach the model with the thing and the fix; anything else is a crash, without details."""
+def told(
+    as_error: Callable[[str], Exception] = ToolError,
+) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
+    """Return what has refusals reach a client with the thing and the fix; anything else is a crash, without details.
 
-    @functools.wraps(tool)
-    async def telling(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return await tool(*args, **kwargs)
-        except PerdureError as problem:
-            raise ToolError(str(problem)) from None
+    Args:
+        as_error: Makes the SDK's error of a refusal: that of a tool, or of a resource.
+    """
 
-    return telling
+    def telling_of(asked: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+        @functools.wraps(asked)
+        async def telling(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return await asked(*args, **kwargs)
+            except PerdureError as problem:
+                raise as_error(str(problem)) from None
 
+        return telling
 
-def told_of_resource(resource: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-    """Have a resource's refusals reach the client with the thing and the fix."""
-
-    @functools.wraps(resource)
-    async def telling(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return await resource(*args, **kwargs)
-        except PerdureError as problem:
-            raise ResourceError(str(problem)) from None
-
-    return telling
+    return telling_of

@@ -45,10 +45,14 @@ def make_server(
     memories.offer(server, asking)
     tasks.offer(server, asking)
 
+    takes: dict[str, set[str]] = {}
+
     async def refuse_unknown(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         params: dict[str, Any] = dict(ctx.params or {})
         if ctx.method == "tools/call" and isinstance(given := params.get("arguments"), dict):
-            takes = {one.name: set[str](one.input_schema["properties"]) for one in await server.list_tools()}
+            if not takes:
+                # The tools stay the same, and need not be described anew with each call.
+                takes.update({one.name: set(one.input_schema["properties"]) for one in await server.list_tools()})
             if (known := takes.get(str(params.get("name")))) is not None:
                 for name in cast("dict[str, Any]", given):
                     if name not in known:

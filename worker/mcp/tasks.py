@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError
 from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp_types import ToolAnnotations
 from mcp_types.version import is_version_at_least
@@ -16,7 +17,7 @@ from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
 from perdure.model import Model
 from perdure.questions import Answer, AnswerType, Question
 from perdure.tasks import AgentTask, Progress, TaskResult
-from worker.mcp.asking import McpCalls, told, told_of_resource
+from worker.mcp.asking import McpCalls, told
 
 _TOLD_WITHIN = 5.0
 """Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
@@ -57,7 +58,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
     gateway = asking.gateway
 
     @server.tool(annotations=ToolAnnotations(destructive_hint=True))
-    @told
+    @told()
     async def start_task(
         ctx: Context[Any, Any],
         *,
@@ -82,7 +83,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
         return Started(workflow_id=started.workflow_id, new=started.new)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
-    @told
+    @told()
     async def task_progress(workflow_id: Id, ctx: Context[Any, Any]) -> Standing:
         """Say where a task is, which questions it asks, and how it ended."""
         await require_own(ctx, workflow_id)
@@ -91,7 +92,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
         result = None if is_open else await gateway.ended(workflow_id, by=asking.agent(ctx))
         return Standing(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
 
-    @told
+    @told()
     async def asked_of_user(workflow_id: str, question_id: str, ctx: Context[Any, Any]) -> Elicit[GivenAnswer]:
         asking.caller(ctx).require_person()
         question = await open_question(ctx, workflow_id, question_id)
@@ -101,7 +102,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
         return elicited(question)
 
     @server.tool(annotations=ToolAnnotations(destructive_hint=True))
-    @told
+    @told()
     async def answer_question(
         workflow_id: Id,
         question_id: Annotated[str, Field(description="The id of the question, as task_progress shows it.")],
@@ -138,7 +139,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
         description="What a task recalled and why, what it wrote, and what was ignored and why.",
         mime_type="application/json",
     )
-    @told_of_resource
+    @told(ResourceError)
     async def explanation(workflow_id: str, ctx: Context[Any, Any]) -> str:
         await require_own(ctx, workflow_id)
         return (await gateway.explain(workflow_id, by=asking.agent(ctx))).model_dump_json()
