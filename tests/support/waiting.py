@@ -1,6 +1,7 @@
 """Polling for what a test is not notified of: asks until it holds, or gives up."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -18,13 +19,23 @@ T = TypeVar("T")
 
 
 async def until(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float = 20) -> T:
-    """Ask until the answer is right."""
-    async with asyncio.timeout(seconds):
-        while True:
-            answer = await ask()
-            if holds(answer):
-                return answer
-            await asyncio.sleep(0.03)
+    """Ask until the answer is right.
+
+    Raises:
+        TimeoutError: Not within these seconds, with the last answer and when it came.
+    """
+    begun = time.monotonic()
+    last = "no answer at all"
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                answer = await ask()
+                if holds(answer):
+                    return answer
+                last = f"after {time.monotonic() - begun:.1f} s: {answer!r}"
+                await asyncio.sleep(0.03)
+    except TimeoutError as error:
+        raise TimeoutError(f"not within {seconds} s; the last answer, {last}") from error
 
 
 async def until_true(holds: Callable[[], bool], seconds: float = 20) -> None:
