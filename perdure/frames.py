@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from perdure.model import Passed
-from perdure.modules import PACKAGES
+from perdure.packages import PACKAGES
 
 FRAMES_KEPT = 12
 """Frames that are kept of an exception: one's own first, the innermost of each kind first."""

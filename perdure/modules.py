@@ -8,25 +8,12 @@ from types import ModuleType
 
 from perdure.errors import InvalidInput
 from perdure.identity import digest
-
-PACKAGES = frozenset({"activities", "demo", "localservers", "perdure", "playbooks", "worker", "workflows"})
-"""The packages that Perdure installs; a module of that name elsewhere hides one, or is hidden."""
+from perdure.packages import PACKAGES
 
 
 def is_file(name: str) -> bool:
     """Return whether somebody names a module by its file."""
     return name.endswith(".py") or "/" in name
-
-
-def hidden_packages(root: Path) -> list[tuple[str, str]]:
-    """Return Perdure's packages that another module hides, each with the file that does.
-
-    Args:
-        root: The folder that holds Perdure's packages.
-    """
-    found = [(name, importlib.util.find_spec(name)) for name in sorted(PACKAGES)]
-    places = [(name, spec.origin or "") for name, spec in found if spec]
-    return [(name, origin) for name, origin in places if Path(origin).resolve().parent != (root / name).resolve()]
 
 
 def module_of(name: str, field: str) -> ModuleType:

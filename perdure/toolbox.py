@@ -5,7 +5,8 @@ from typing import Any
 
 from perdure.documents import nearest
 from perdure.errors import InvalidInput
-from perdure.modules import PACKAGES, module_of
+from perdure.modules import module_of
+from perdure.packages import PACKAGES
 from perdure.tools import Tool
 
 

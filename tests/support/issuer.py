@@ -28,6 +28,7 @@ class Issuer:
         self.url = url
         self.asked = 0
         self.keys: dict[str, tuple[str, Any]] = {}
+        self.keys_url = ""
         self.rotate("RS256")
 
     def rotate(self, algorithm: str = "ES256") -> str:
@@ -76,7 +77,7 @@ def issuer() -> Generator[Issuer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found: dict[str, Any] = {"jwks_uri": f"{one.url}/keys"}
+            found: dict[str, Any] = {"jwks_uri": one.keys_url or f"{one.url}/keys"}
             if self.path == "/keys":
                 one.asked += 1
                 found = {"keys": one.published}

@@ -121,7 +121,7 @@ class Provider:
             if not url:
                 described = await _json(web, f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
                 url = str(described.get("jwks_uri", ""))
-            require_safe("oidc_keys_url", url)
+            _require_believable(url)
             found: list[Any] = (await _json(web, url)).get("keys") or []
         keys: dict[str, jwt.PyJWK] = {}
         for one in found:
@@ -158,6 +158,14 @@ def require_safe(name: str, url: str) -> None:
         return
     if parts.scheme != "http" or parts.hostname not in ("127.0.0.1", "::1", "localhost"):
         raise InvalidInput(name, f"{url!r} is not an address by https", fix="write https://…")
+
+
+def _require_believable(url: str) -> None:
+    """Check the address that the provider itself names: a mistake of its own, and not of whoever sends a token."""
+    try:
+        require_safe("jwks_uri", url)
+    except InvalidInput as error:
+        raise StoreUnavailable("openid provider", str(error).removeprefix(f"{error.code} ")) from error
 
 
 def _caller(claims: dict[str, Any], user_claim: str) -> Caller:

@@ -170,7 +170,7 @@ def _refuse_hidden() -> None:
     """
     # After the check of the name: the models behind these take .15 s to import.
     from perdure.errors import InvalidInput  # noqa: PLC0415
-    from perdure.modules import hidden_packages  # noqa: PLC0415
+    from perdure.packages import hidden_packages  # noqa: PLC0415
 
     for name, origin in hidden_packages(Path(__file__).parents[2]):
         fix = f"rename it, or take its folder off PYTHONPATH and name the file: PERDURE_TOOLS='[\"{origin}\"]'"

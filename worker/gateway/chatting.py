@@ -34,16 +34,13 @@ from perdure.tasks import AgentTask, TaskResult
 from perdure.temporal.errors import is_cancelling
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls
-from worker.gateway.updates import has_ended, sent_update, until_taken
+from worker.gateway.updates import AGAIN_AFTER, has_ended, sent_update, until_taken
 
 if TYPE_CHECKING:
     from worker.replies import Replies
 
 _ENDS_WITHIN = 10.0
 """Seconds that a conversation in which nothing is left to answer has to end in: a choice. It takes some tenths."""
-
-_AGAIN_AFTER = 0.2
-"""Seconds until a message is sent again that came as a conversation ended; a choice."""
 
 _BEGINS = 60
 """Characters of a session's name that the ids of its conversations begin with; all have some of their own."""
@@ -74,7 +71,8 @@ class ChatCalls(TaskCalls):
             by: Who says it.
 
         Raises:
-            InvalidTask: The conversation has ended, is another agent's, or has too many messages to answer.
+            InvalidTask: The conversation has ended, is another agent's, or has too many messages to answer; or there is
+                no such agent to begin one with.
             StoreUnavailable: The reply is long, and where it is kept does not answer.
         """
         given = message.model_dump() | {"by": by.model_dump(), "id": message.id or uuid4().hex}
@@ -82,6 +80,9 @@ class ChatCalls(TaskCalls):
         _require_name(session)
         new = self._new(user_id, session, sent)
         await self.served()
+        if sent.agent and not sent.chat and not await self._is_open(chat_workflow_id(user_id, session)):
+            # A conversation with nobody would begin, and end with its first reply.
+            await self._check_at_once(new)
         rolled = 0
         while True:
             try:
@@ -92,7 +93,7 @@ class ChatCalls(TaskCalls):
                 if sent.chat:
                     raise _gone(session) from error
                 # It ended as the message came, and another one begins.
-                await asyncio.sleep(_AGAIN_AFTER)
+                await asyncio.sleep(AGAIN_AFTER)
                 continue
             if not reply.pending:
                 return await self._whole(reply)

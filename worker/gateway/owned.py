@@ -1,6 +1,7 @@
 """What a service asks of tasks and jobs by their ids: whose they are, and where a job is."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
@@ -9,12 +10,13 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionSta
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, PerdureError
+from perdure.errors import InvalidInput, PerdureError, TaskFailed, WorkflowCancelled
 from perdure.identity import workflow_id as workflow_id_of
 from perdure.jobs import Receipt
 from perdure.model import Model
 from perdure.names import STAGE, Workflow
 from perdure.refusals import UnknownThing
+from perdure.tasks import Progress, TaskResult
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import translated
 from worker.gateway.base import call
@@ -30,6 +32,9 @@ again for seconds, and may lose the connection that all requests share."""
 _TOLD_WITHIN = timedelta(seconds=1)
 """How long a worker may take to say what a job does: the answer is complete without it."""
 
+_PROGRESS_WITHIN = 5.0
+"""Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
+
 
 class JobStatus(StrEnum):
     """Where a job is. What is slow is running, and never failed."""
@@ -37,6 +42,17 @@ class JobStatus(StrEnum):
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+
+
+class TaskState(Model):
+    """Where a task is."""
+
+    workflow_id: str
+    is_open: bool
+    progress: Progress | None = None
+    """None: no worker can say at the moment."""
+    result: TaskResult | None = None
+    """How it ended; None: it is open, or left none."""
 
 
 class JobState(Model):
@@ -74,6 +90,23 @@ class OwnedCalls(ExplainingCalls):
         tenant = found.typed_search_attributes.get(TENANT)
         if tenant is None or tenant != await (await self._keyed_reader()).tenant(user_id, None):
             raise unknown
+
+    @call
+    async def task_state(self, workflow_id: str, *, wait: timedelta = timedelta(), by: Actor) -> TaskState:
+        """Return where a task is and how it ended, waiting a while for its end.
+
+        Raises:
+            InvalidTask: There is none with this id, or it is something else.
+        """
+        if wait and await self.is_running(workflow_id, by=by):
+            with suppress(TimeoutError, TaskFailed, WorkflowCancelled):
+                async with asyncio.timeout(wait.total_seconds()):
+                    await self.result(workflow_id, by=by)
+        is_open = await self.is_running(workflow_id, by=by)
+        progress = await self.progress(workflow_id, seconds=_PROGRESS_WITHIN, by=by)
+        result = None if is_open else await self.ended(workflow_id, by=by)
+        # What a task itself has said is not checked anew.
+        return TaskState.model_construct(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
 
     @call
     async def job(

@@ -1,5 +1,6 @@
 """Tasks on a schedule: created, changed, listed, deleted."""
 
+from datetime import UTC, datetime
 from functools import partial
 
 from temporalio.client import (
@@ -24,15 +25,16 @@ from perdure.changes import Actor, ActorKind
 from perdure.durations import duration_of
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import AGAIN, STARTED_BY, TASK, Workflow
-from perdure.schedules import TaskSchedule, Timing, require_schedulable
+from perdure.schedules import TaskSchedule, Timing, started_at
 from perdure.tasks import AgentTask
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.schedules import is_listed_for_task, is_of_task
-from worker.gateway.base import Base, call
+from worker.gateway.base import call
+from worker.gateway.tasks import TaskCalls
 from worker.schedules import CATCH_UP
 
 
-class SchedulingCalls(Base):
+class SchedulingCalls(TaskCalls):
     """Starting tasks again and again, by Temporal's schedules."""
 
     @call
@@ -48,9 +50,11 @@ class SchedulingCalls(Base):
             by: Who schedules it. Whoever looks at a start sees the schedule as who started it.
 
         Raises:
-            InvalidInput: The timing, or the length of the task's id, with the fix.
+            InvalidInput: The timing, or the length of the task's id, with the fix; or a worker says that such a task
+                cannot start, and why.
         """
-        require_schedulable(task.task_id)
+        # What its id stands for outside the schedule does not matter: each start has one of its own.
+        await self._check_at_once(started_at(task, datetime.now(UTC)))
         client, wanted = await self.client(), _definition(task, timing, self._settings.task_queue)
         memo = {TASK: task.task_id, STARTED_BY: by.model_dump(mode="json")}
         handle = client.get_schedule_handle(task.workflow_id)

@@ -77,7 +77,6 @@ class TaskCalls(Base):
             WorkerUnavailable: No worker says whether it can begin at a step.
         """
         # What tasks are made of takes a tenth of a second (measured), which looking at them need not wait for.
-        from perdure.agent.prepared import CheckedTask  # noqa: PLC0415
         from perdure.agent.state import TaskRun  # noqa: PLC0415
 
         client = await self.client()
@@ -87,11 +86,9 @@ class TaskCalls(Base):
             run = TaskRun.model_validate({**task.model_dump(), "begin": begin.model_dump() | {"by": by.model_dump()}})
         # A run that is refused would hide how the task has ended.
         if goes_on:
-            await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=CHECKED_WITHIN)
-        elif await self._would_run(task, again=again) and await self.served_within(_BEGUN_WITHIN):
-            # One that was killed a moment ago is still listed: the task is then checked by whoever prepares it.
-            with suppress(WorkerUnavailable):
-                await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=CHECKED_AT_ONCE)
+            await self._check(run, CHECKED_WITHIN)
+        elif await self._would_run(task, again=again):
+            await self._check_at_once(run)
         try:
             started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,
@@ -114,6 +111,19 @@ class TaskCalls(Base):
             await require_same(self._settings, task, handle, found, begin)
             return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
         return StartedTask(started.id, new=True, ended_at=None)
+
+    async def _check(self, run: AgentTask, within: float) -> None:
+        """Have a worker say within so many seconds whether a task can start."""
+        from perdure.agent.prepared import CheckedTask  # noqa: PLC0415  see ``start``
+
+        await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=within)
+
+    async def _check_at_once(self, run: AgentTask) -> None:
+        """Have a worker say whether a task can start, if one is there: otherwise whoever prepares it checks it."""
+        if await self.served_within(_BEGUN_WITHIN):
+            # One that was killed a moment ago is still listed.
+            with suppress(WorkerUnavailable):
+                await self._check(run, CHECKED_AT_ONCE)
 
     async def _would_run(self, task: AgentTask, *, again: bool) -> bool:
         """Return whether starting a task would begin a run, and not attach to one."""

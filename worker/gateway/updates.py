@@ -21,8 +21,8 @@ _UNPROCESSED = "UnprocessedUpdate"
 """As what Temporal refuses an update of which the worker that it gave it to said nothing: it may have been killed, or
 have dropped the task from its memory, right then (server 1.32)."""
 
-_AGAIN_AFTER = 0.2
-"""Seconds until an update that Temporal gave up is sent again; a choice."""
+AGAIN_AFTER = 0.2
+"""Seconds until what Temporal gave up, or what came as a workflow ended, is sent again; a choice."""
 
 
 async def sent_update(
@@ -61,7 +61,7 @@ async def until_taken(send: Callable[[], Awaitable[R]]) -> R:
         except WorkflowUpdateFailedError as error:
             if not (isinstance(error.cause, ApplicationError) and error.cause.type == _UNPROCESSED):
                 raise
-        await asyncio.sleep(_AGAIN_AFTER)
+        await asyncio.sleep(AGAIN_AFTER)
 
 
 def has_ended(error: RPCError) -> bool:

@@ -1,5 +1,6 @@
 """The application: all routes, behind the one gate, inside what names and measures each request."""
 
+import asyncio
 import contextlib
 import importlib.metadata
 import json
@@ -55,6 +56,7 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     """
     version = importlib.metadata.version("perdure")
     transport = mcp.Transport(gateway, version, settings)
+    auditing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -62,6 +64,8 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
             with contextlib.suppress(PerdureError):
                 await gateway.warm(by=PROGRAM)
             yield
+            # Whom the last requests let in is audited while the stores can still be reached.
+            await asyncio.gather(*auditing, return_exceptions=True)
 
     app = FastAPI(title="Perdure", version=version, lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
@@ -76,6 +80,12 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     # The last one that is added is the first that a request meets.
     app.add_middleware(BodyLimits)
     app.state.authenticator = Authenticator(settings, gateway, local=local)
-    app.add_middleware(AccessGate, routes=app.router.routes, authenticator=app.state.authenticator, gateway=gateway)
+    app.add_middleware(
+        AccessGate,
+        routes=app.router.routes,
+        authenticator=app.state.authenticator,
+        gateway=gateway,
+        auditing=auditing,
+    )
     app.add_middleware(Observing)
     return app

@@ -11,9 +11,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from perdure.access import Caller
+from perdure.base_error import PerdureError
 from perdure.refusals import TooManyRequests
 from worker.gateway import Gateway
 from worker.http.endpoints import EVENTS
+from worker.http.problems import problem_of
 
 EVERY = 1.0
 """Seconds between two looks at a task; a choice: a worker answers each in milliseconds."""
@@ -106,17 +108,28 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def followed(here: Gateway, workflow_id: str, caller: Caller) -> AsyncGenerator[bytes]:
-    """Yield the events of a task until it has ended, or the stream has lasted long enough.
+async def followed(here: Gateway, workflow_id: str, caller: Caller, request_id: str = "") -> AsyncGenerator[bytes]:
+    """Yield the events of a task until it has ended, or the stream has lasted long enough, or it cannot be looked at.
 
     Args:
         here: The gateway.
         workflow_id: The task.
         caller: Who follows it: no longer than the token counts.
+        request_id: Named with what is wrong.
     """
+    yield b"retry: 2000\n\n"
+    try:
+        async with aclosing(_news(here, workflow_id, caller)) as news:
+            async for one in news:
+                yield one
+    except PerdureError as error:
+        # The status was sent long ago. The client connects again by itself.
+        yield _event("problem", problem_of(error, request_id))
+
+
+async def _news(here: Gateway, workflow_id: str, caller: Caller) -> AsyncGenerator[bytes]:
     clock = asyncio.get_running_loop().time
     until, told, heard = clock() + _lasts(caller), b"", clock()
-    yield b"retry: 2000\n\n"
     while clock() < until:
         is_open = await here.is_running(workflow_id, by=caller.actor)
         progress = await here.progress(workflow_id, by=caller.actor)

@@ -28,16 +28,23 @@ class AccessGate:
         routes: The routes of the application.
         authenticator: Says whom a token stands for.
         gateway: Audits.
+        auditing: What is being audited; whoever ends the service waits for it.
     """
 
     def __init__(
-        self, app: ASGIApp, *, routes: Sequence[BaseRoute], authenticator: Authenticator, gateway: Gateway
+        self,
+        app: ASGIApp,
+        *,
+        routes: Sequence[BaseRoute],
+        authenticator: Authenticator,
+        gateway: Gateway,
+        auditing: set[asyncio.Task[None]],
     ) -> None:
         self._app = app
         self._routes = routes
         self._authenticator = authenticator
         self._gateway = gateway
-        self._auditing: set[asyncio.Task[None]] = set()
+        self._auditing = auditing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it."""

@@ -110,25 +110,29 @@ def status_of(error: PerdureError) -> int:
     return STATUSES.get(error.code, 500)
 
 
-def answer_of(error: PerdureError, request_id: str = "", headers: dict[str, str] | None = None) -> Response:
-    """Return the answer that an error gets."""
-    status = status_of(error)
-    problem = ProblemDetails(
+def problem_of(error: PerdureError, request_id: str = "") -> ProblemDetails:
+    """Return what is said of an error."""
+    return ProblemDetails(
         type=f"{_PAGE}{error.code}",
         title=type(error).__name__,
-        status=status,
+        status=status_of(error),
         detail=_sendable(str(error).removeprefix(f"{error.code} ")),
         code=error.code,
         field=_sendable(str(getattr(error, "field", ""))),
         fix=_sendable(str(getattr(error, "fix", ""))),
         request=request_id,
     )
+
+
+def answer_of(error: PerdureError, request_id: str = "", headers: dict[str, str] | None = None) -> Response:
+    """Return the answer that an error gets."""
+    problem = problem_of(error, request_id)
     given = dict(headers or {})
     if isinstance(error, NotAuthenticated):
         given["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, TooManyRequests) or status == 503:
+    if isinstance(error, TooManyRequests) or problem.status == 503:
         given["Retry-After"] = f"{error.retry_after:.0f}" if error.retry_after else _RETRY_AFTER
-    return Response(problem.model_dump_json(), status, given, MEDIA)
+    return Response(problem.model_dump_json(), problem.status, given, MEDIA)
 
 
 def _sendable(text: str) -> str:

@@ -1,6 +1,6 @@
 """Routes of tasks: starting, looking, answering, steering, cancelling."""
 
-import asyncio
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Path, Query, Request
@@ -8,17 +8,17 @@ from starlette.responses import Response
 
 from perdure.access import Caller, TokenScope
 from perdure.asking import OpenQuestion
-from perdure.changes import Actor
 from perdure.documents import validated
-from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed, WorkflowCancelled
+from perdure.errors import InvalidAnswer, InvalidTask
 from perdure.events import Event
 from perdure.explanations import TaskExplanation
 from perdure.model import Instant, Model, Name
 from perdure.questions import Answer
 from perdure.steering import PauseRequest, Redirection, TaskMessage
-from perdure.tasks import AgentTask, Phase, Progress, TaskResult
+from perdure.tasks import AgentTask, Phase
 from worker.gateway import Gateway
 from worker.gateway.listing import ListedTask, TaskFilter
+from worker.gateway.owned import TaskState
 from worker.http.asking import Asker, Here, OnceOnly, UserParam, while_connected
 from worker.http.bodies import (
     AnswerBody,
@@ -37,9 +37,6 @@ routes = Routes("tasks")
 
 Id = Annotated[str, Path(max_length=1_000, description="The task's `workflow_id`, as its start returned it.")]
 
-_TOLD_WITHIN = 5.0
-"""Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
-
 
 class StartedRun(Model):
     """A task that was started, or that there was already."""
@@ -48,17 +45,6 @@ class StartedRun(Model):
     new: bool
     """Whether this request started it; otherwise it was open, or had completed, under the same id."""
     ended_at: Instant | None = None
-
-
-class ShownTask(Model):
-    """Where a task is."""
-
-    workflow_id: str
-    is_open: bool
-    progress: Progress | None = None
-    """None: no worker can say at the moment."""
-    result: TaskResult | None = None
-    """How it ended; None: it is open, or left none."""
 
 
 class Done(Model):
@@ -105,7 +91,7 @@ async def list_tasks(
     return listed(await here.tasks(wanted, caller.user(user_id), by=caller.actor))
 
 
-@routes.at("GET", "/v2/control/tasks/{workflow_id}", TokenScope.TASKS, answers=ShownTask)
+@routes.at("GET", "/v2/control/tasks/{workflow_id}", TokenScope.TASKS, answers=TaskState)
 async def show_task(
     *,
     request: Request,
@@ -119,7 +105,8 @@ async def show_task(
 ) -> Response:
     """Say where a task is, which questions it asks, and how it ended."""
     await _theirs(here, caller, user_id, workflow_id)
-    return answered(await while_connected(request, _state(here, workflow_id, wait, caller.actor)))
+    state = here.task_state(workflow_id, wait=timedelta(seconds=wait), by=caller.actor)
+    return answered(await while_connected(request, state))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/events", TokenScope.TASKS, media=EVENTS)
@@ -128,11 +115,13 @@ async def follow_task(
 ) -> Response:
     """Follow a task by server-sent events: `progress` whenever it has changed, and `end` with its result.
 
+    `problem` says in between why the task cannot be looked at; the stream ends then too.
+
     A stream lasts ten minutes at most; a client connects again, as browsers do by themselves.
     """
     await _theirs(here, caller, user_id, workflow_id)
     followers: Followers = request.app.state.followers
-    return EventStream(followed(here, workflow_id, caller), followers.entered(caller))
+    return EventStream(followed(here, workflow_id, caller, request.state.request_id), followers.entered(caller))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/explanation", TokenScope.TASKS, answers=TaskExplanation)
@@ -218,16 +207,3 @@ async def _theirs(here: Gateway, caller: Caller, given: str | None, workflow_id:
     user = caller.user(given)
     await here.require_task_of(user, workflow_id, by=caller.actor)
     return user
-
-
-async def _state(here: Gateway, workflow_id: str, wait: float, by: Actor) -> ShownTask:
-    if wait and await here.is_running(workflow_id, by=by):
-        try:
-            async with asyncio.timeout(wait):
-                await here.result(workflow_id, by=by)
-        except (TimeoutError, TaskFailed, WorkflowCancelled):
-            pass
-    is_open = await here.is_running(workflow_id, by=by)
-    progress = await here.progress(workflow_id, seconds=_TOLD_WITHIN, by=by)
-    result = None if is_open else await here.ended(workflow_id, by=by)
-    return ShownTask.model_construct(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)

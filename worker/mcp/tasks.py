@@ -16,11 +16,9 @@ from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
 from perdure.model import Model
 from perdure.questions import Answer, AnswerType, Question
-from perdure.tasks import AgentTask, Progress, TaskResult
+from perdure.tasks import AgentTask
+from worker.gateway.owned import TaskState
 from worker.mcp.asking import McpCalls, told
-
-_TOLD_WITHIN = 5.0
-"""Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
 
 _ASKED_BY_ANSWER = "2026-07-28"
 """The version of the protocol since which a client is asked by the answer to its own call, for which it needs no way
@@ -35,16 +33,6 @@ class Started(Model):
     workflow_id: str
     new: bool
     """Whether this call started it; otherwise it was open, or had completed, under the same id."""
-
-
-class Standing(Model):
-    """Where a task is."""
-
-    workflow_id: str
-    is_open: bool
-    progress: Progress | None = None
-    result: TaskResult | None = None
-    """How it ended, where it left that."""
 
 
 class GivenAnswer(BaseModel):
@@ -84,13 +72,10 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     @told()
-    async def task_progress(workflow_id: Id, ctx: Context[Any, Any]) -> Standing:
+    async def task_progress(workflow_id: Id, ctx: Context[Any, Any]) -> TaskState:
         """Say where a task is, which questions it asks, and how it ended."""
         await require_own(ctx, workflow_id)
-        is_open = await gateway.is_running(workflow_id, by=asking.agent(ctx))
-        progress = await gateway.progress(workflow_id, seconds=_TOLD_WITHIN, by=asking.agent(ctx))
-        result = None if is_open else await gateway.ended(workflow_id, by=asking.agent(ctx))
-        return Standing(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
+        return await gateway.task_state(workflow_id, by=asking.agent(ctx))
 
     @told()
     async def asked_of_user(workflow_id: str, question_id: str, ctx: Context[Any, Any]) -> Elicit[GivenAnswer]:
@@ -124,7 +109,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
 
     async def open_question(ctx: Context[Any, Any], workflow_id: str, question_id: str) -> Question:
         await require_own(ctx, workflow_id)
-        progress = await gateway.progress(workflow_id, seconds=_TOLD_WITHIN, by=asking.agent(ctx))
+        progress = (await gateway.task_state(workflow_id, by=asking.agent(ctx))).progress
         if progress is None:
             raise WorkerUnavailable("no worker says what the task asks: try again in some seconds")
         for question in progress.questions:

@@ -215,7 +215,8 @@ async def test_what_cannot_be_said_is_refused_with_what_to_do(talking: Installat
     stranger = await talking.perdure("chat", "--user", "gus", "--end")
     assert "'chat' has no open conversation of this user" in stranger.complaint
     nobody = await talking.perdure("chat", "Hello", "--user", "gus", "--agent", "nobody")
-    assert (nobody.status, "has ended before it answered" in nobody.complaint) == (2, True)
+    assert (nobody.status, "there is no agent 'nobody'" in nobody.complaint) == (2, True)
+    assert "no open conversation" in (await talking.perdure("chat", "--user", "gus", "--end")).complaint
     assert (await talking.perdure("chat", "--user", "fay", "--end")).status == 0
 
 

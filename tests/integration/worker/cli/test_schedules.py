@@ -7,15 +7,17 @@ from perdure.schedules import TaskSchedule
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
 
+SKILL = "dependency-audit"
+
 
 async def test_a_task_is_scheduled_listed_and_unscheduled(installed: Installation) -> None:
     name = uuid4().hex
-    file = installed.write(f"{name}.yaml", f"task_id: t-{name}\nuser_id: u-{name}\nskill: weekly\n")
+    file = installed.write(f"{name}.yaml", f"task_id: t-{name}\nuser_id: u-{name}\nskill: {SKILL}\ninputs: {{lock: uv.lock, report: report.csv}}\n")
     made = await installed.perdure("schedule", file, "--cron", "0 6 * * MON", "--zone", "Europe/Berlin")
     assert made.status == 0, made.err
     first, coming = made.out.splitlines()
     assert first.startswith(f"task-t-{name}-")
-    assert first.endswith("  skill weekly for agent, at 0 6 * * MON (Europe/Berlin)")
+    assert first.endswith(f"  skill {SKILL} for agent, at 0 6 * * MON (Europe/Berlin)")
     assert coming.startswith("    next start 2")
     assert made.err == f"scheduled; to delete the schedule: perdure unschedule {file}\n"
 
@@ -33,7 +35,7 @@ async def test_a_task_is_scheduled_listed_and_unscheduled(installed: Installatio
 
 
 async def test_bad_timings_are_refused(installed: Installation) -> None:
-    file = installed.write("timed.yaml", "task_id: timed\nuser_id: ada\nskill: weekly\n")
+    file = installed.write("timed.yaml", f"task_id: timed\nuser_id: ada\nskill: {SKILL}\ninputs: {{lock: uv.lock, report: report.csv}}\n")
     for options, complaint in [
         ((), "--cron: is missing, and so is --every (give one of them: --cron '0 6 * * MON', or --every 12h)"),
         (("--every", "0s"), "every: "),
@@ -44,3 +46,6 @@ async def test_bad_timings_are_refused(installed: Installation) -> None:
     ]:
         ran = await installed.perdure("schedule", file, *options)
         assert (ran.status, complaint in ran.complaint) == (2, True), ran.err
+    unknown = installed.write("unknown.yaml", "task_id: unknown\nuser_id: ada\nskill: weekly\n")
+    ran = await installed.perdure("schedule", unknown, "--every", "1d")
+    assert (ran.status, "skill: there is no skill 'weekly'" in ran.complaint) == (2, True), ran.err

@@ -17,6 +17,7 @@ from temporalio.client import (
 from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, EraseRequest, InvalidInput, InvalidTask
+from perdure.errors import InvalidSkill
 from perdure.names import STARTED_BY
 from perdure.schedules import LONGEST_ID, Timing
 from tests.conftest import Servers
@@ -28,6 +29,7 @@ from workflows import resumable_agent
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 DAILY = Timing(every="1d")
+NOTHING = "steps: [{id: nothing, tool: echo, args: {value: 1}}]"
 WRITES = 'steps: [{id: write, tool: append_blindly, args: {ledger: LEDGER, line: "${task.id}"}}]'
 
 
@@ -57,14 +59,15 @@ async def test_each_of_three_starts_makes_its_own_effect(
 
 async def test_a_schedule_is_listed_changed_and_deleted(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
-        task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="weekly-audit")
+        skill = agents.skill(NOTHING)
+        task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill=skill)
         made = await gateway.schedule(task, DAILY, by=ADA)
         assert (made.id, made.task_id, made.paused) == (task.workflow_id, task.task_id, False)
-        assert made.about == "skill weekly-audit for agent, every 1d"
+        assert made.about == f"skill {skill} for agent, every 1d"
         assert made.upcoming
         await agents.client.get_schedule_handle(made.id).pause()
         changed = await gateway.schedule(task, Timing(cron="0 6 * * MON", zone="Europe/Berlin"), by=ADA)
-        assert (changed.about, changed.paused) == ("skill weekly-audit for agent, at 0 6 * * MON (Europe/Berlin)", True)
+        assert (changed.about, changed.paused) == (f"skill {skill} for agent, at 0 6 * * MON (Europe/Berlin)", True)
         assert [one.weekday() for one in changed.upcoming] == [0] * len(changed.upcoming)
 
         async def listed() -> list[str]:
@@ -78,7 +81,7 @@ async def test_a_schedule_is_listed_changed_and_deleted(servers: Servers, tmp_pa
 
 async def test_what_cannot_be_scheduled_is_refused(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
-        task = agents.task("weekly-audit")
+        task = agents.task(agents.skill(NOTHING))
         for timing in (
             Timing(cron="61 6 * * MON"),
             Timing(cron="never"),
@@ -88,6 +91,11 @@ async def test_what_cannot_be_scheduled_is_refused(servers: Servers, tmp_path: P
                 await gateway.schedule(task, timing, by=ADA)
         with pytest.raises(InvalidTask, match="at most 60"):
             await gateway.schedule(agents.task("s", task_id="t" * (LONGEST_ID + 1)), DAILY, by=ADA)
+        unknown = agents.task("weekly-audit")
+        with pytest.raises(InvalidSkill, match="there is no skill 'weekly-audit'"):
+            await gateway.schedule(unknown, DAILY, by=ADA)
+        with pytest.raises(InvalidTask, match="has no schedule"):
+            await gateway.unschedule(unknown.workflow_id, by=ADA)
         await ensure_schedules(agents.client, agents.settings)
         with pytest.raises(InvalidTask, match="has no schedule"):
             await gateway.unschedule("perdure-accesses", by=ADA)
@@ -95,7 +103,8 @@ async def test_what_cannot_be_scheduled_is_refused(servers: Servers, tmp_path: P
 
 async def test_an_erasure_ends_the_schedules_of_its_user_alone(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
-        mine, other = agents.task("weekly-audit"), agents.task("weekly-audit")
+        skill = agents.skill(NOTHING)
+        mine, other = agents.task(skill), agents.task(skill)
         for task in (mine, other):
             await gateway.schedule(task, DAILY, by=ADA)
         assert (await gateway.erase(EraseRequest(user_id=mine.user_id), by=ADA)).proved

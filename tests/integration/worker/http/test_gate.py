@@ -26,7 +26,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.connection import ask
 from tests.support.http_service import ADMIN, Service
-from tests.support.issuer import Issuer
+from tests.support.issuer import Issuer, issuer
 from worker import audits
 from worker.access.failures import MOST
 from worker.access.provider import Provider
@@ -372,6 +372,14 @@ async def test_a_provider_that_hangs_holds_up_nobody_whose_key_is_known(provider
             with pytest.raises(StoreUnavailable, match="openid provider"):
                 await one.caller(provider.token(scope="perdure:read", kid="unknown"))
         assert time.monotonic() - began < 9, "tokens with unknown keys do not have it asked again at once either"
+
+
+async def test_a_provider_that_names_an_unsafe_place_for_its_keys_is_away_and_nobody_elses_mistake() -> None:
+    with issuer() as odd:
+        odd.keys_url = "http://keys.example.org/keys"
+        one = Provider(issuer=odd.url, audience="perdure-tests")
+        with pytest.raises(StoreUnavailable, match=r"openid provider.*is not an address by https"):
+            await one.caller(odd.token(scope="perdure:read"))
 
 
 def test_a_gateway_offers_no_door_to_make_tokens(service: Service) -> None:

@@ -7,9 +7,12 @@ from uuid import uuid4
 
 import httpx2
 
-from perdure.access import TokenScope
+from perdure.access import Caller, TokenScope, acting
+from tests.conftest import Servers
 from tests.support.http_service import Service
 from tests.support.waiting import until
+from worker.gateway import Gateway
+from worker.http.following import followed
 
 
 async def started(client: httpx2.AsyncClient, skill: str = "echo-it", **more: Any) -> str:
@@ -111,6 +114,20 @@ async def test_a_task_is_followed_until_its_end(ada: httpx2.AsyncClient) -> None
                     await ada.post(f"/v2/control/tasks/{task}/answer", json=said)
     assert [name for name, _ in seen][-1] == "end"
     assert seen[-1][1]["output"] == "hello"
+
+
+async def test_a_follower_is_told_what_is_wrong_and_the_stream_ends(
+    service: Service, ada: httpx2.AsyncClient, servers: Servers
+) -> None:
+    task = await started(ada, "ask-first")
+    caller = Caller(token="t", actor=acting("an-app", None, person=False), scopes=frozenset(TokenScope))
+    async with Gateway(service.here.settings, servers.changed(temporal="127.0.0.1:1")) as away:
+        events = [one async for one in followed(away, task, caller, "r7")]
+    assert events[0] == b"retry: 2000\n\n"
+    name, data = events[-1].decode().strip().split("\n")
+    problem = json.loads(data.removeprefix("data: "))
+    assert (name, problem["code"], problem["request"]) == ("event: problem", "PRD200", "r7")
+    await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
 
 
 async def test_a_follower_who_goes_away_leaves_nothing_behind(service: Service, ada: httpx2.AsyncClient) -> None:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from perdure.refusals import RequestRefused
-from worker.http.limits import DEEPEST, MOST_BYTES, require_readable
+from worker.http.limits import DEEPEST, MOST_BYTES, MOST_FIELDS, require_readable
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,8 @@ from worker.http.limits import DEEPEST, MOST_BYTES, require_readable
         b"\xff\xfe",
         b'{"a": NaN}',
         b"[-Infinity]",
+        json.dumps(dict.fromkeys(map(str, range(MOST_FIELDS + 1)))).encode(),
+        json.dumps([{"a": 1}] * (MOST_FIELDS + 1)).encode(),
     ],
     ids=lambda body: repr(body[:12]),
 )
@@ -36,6 +38,8 @@ def test_what_no_reader_could_take_is_refused(body: bytes) -> None:
         b"[[],[],[],{}]" + b" " * 100,
         json.dumps({"a": "NaN and Infinity"}).encode(),
         b"not JSON NaN",
+        json.dumps(dict.fromkeys(map(str, range(MOST_FIELDS)))).encode(),
+        json.dumps([":" * (MOST_FIELDS + 1)]).encode(),
     ],
     ids=lambda body: repr(body[:12]),
 )
