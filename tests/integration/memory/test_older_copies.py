@@ -61,6 +61,7 @@ async def test_an_older_copy_of_redis_is_not_believed_though_it_was_compared_a_m
         assert await may(here, user, team) == (set() if counted else {"belong", "be extracted"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("older", [True, False], ids=["older", "control"])
 async def test_an_older_copy_of_the_journal_tells_nothing_while_redis_is_lost(
     own_servers: OwnServers, tmp_path: Path, team: str, user: str, older: bool

@@ -149,6 +149,7 @@ async def test_a_repair_that_died_loses_nothing_to_the_next_writer(
     assert await stores.longterm.unsearchable(tenant) == []
 
 
+@pytest.mark.slow
 async def test_what_was_purged_since_is_not_restored(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

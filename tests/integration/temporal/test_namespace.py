@@ -109,6 +109,7 @@ async def test_workers_that_register_at_once_both_succeed_also_if_one_is_not_tol
         assert await temporal.requests(REGISTERED) == 2
 
 
+@pytest.mark.slow
 async def test_what_is_registered_and_not_usable_yet_is_waited_for_and_not_registered_again(tmp_path: Path) -> None:
     async with plain_temporal(tmp_path, refreshed="4s") as temporal:
         client = await Client.connect(temporal.address)

@@ -163,6 +163,7 @@ async def test_the_inbox_lists_a_task_that_asks_in_one_branch_while_it_works_in_
     await other.cancel()
 
 
+@pytest.mark.slow
 async def test_the_inbox_says_that_no_worker_answers_instead_of_being_empty(
     servers: Servers, tmp_path: Path, user: str
 ) -> None:

@@ -49,6 +49,7 @@ async def changed(gateway: Gateway, user: str, identifier: str, update: Update) 
     await gateway.update(UpdateRequest(user_id=user, id=identifier, update=update), by=TESTER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad", ["", "   \n", "x" * 1_000_000, "\x00\x01\x02\xff"], ids=["empty", "blank", "1 MB", "binary"]
 )
@@ -107,6 +108,7 @@ REFUSALS = {
 """What is told of a text that cannot be used: its field, and what it would have to be."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["observe", "recall", "recall without the key", "correct"])
 async def test_any_text_is_taken_or_refused_by_its_field(
     here: Deployment, gateway: Gateway, servers: Servers, user: str, tmp_path: Path, way: str
@@ -208,6 +210,7 @@ async def test_a_memory_is_not_merged_with_itself_nor_with_anothers(gateway: Gat
     assert await texts(gateway, user) == {GOOD}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", [Correction(content="It is shut."), Feedback(helpful=True), Removal()])
 async def test_the_id_of_anothers_memory_does_not_exist(gateway: Gateway, user: str, update: Update) -> None:
     [one] = (await told(gateway, f"another {user}", GOOD)).items
@@ -226,6 +229,7 @@ async def test_a_version_that_is_not_there_cannot_come_back(gateway: Gateway, us
     assert await texts(gateway, user) == {GOOD}
 
 
+@pytest.mark.slow
 async def test_what_was_purged_is_not_undone(gateway: Gateway, user: str) -> None:
     [one] = (await told(gateway, user, GOOD)).items
     removed = await gateway.update(UpdateRequest(user_id=user, id=one.id, update=Removal()), by=TESTER)

@@ -98,6 +98,7 @@ async def test_a_refused_request_is_erased_with_its_user(here: Deployment, gatew
     assert [run.id async for run in here.client.list_workflows(query)] == []
 
 
+@pytest.mark.slow
 async def test_what_was_asked_before_an_erasure_is_not_done_by_a_worker_that_starts_after_it(
     servers: Servers, user: str, tmp_path: Path
 ) -> None:

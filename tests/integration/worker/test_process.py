@@ -83,6 +83,7 @@ async def test_what_a_tool_prints_is_in_the_log_while_it_runs(servers: Servers, 
         await until_true(lambda: "it looks\n" in log.read_text(), seconds=30)
 
 
+@pytest.mark.slow
 async def test_it_does_not_start_under_policies_that_cannot_be_read(servers: Servers, tmp_path: Path) -> None:
     guarding = Policies(tmp_path / "policies")
     guarding.write("no-sending", when="tol == 'send'")

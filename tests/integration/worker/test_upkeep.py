@@ -74,6 +74,7 @@ def session_writer(episodes: Episodes, spool: Spool, consents: ConsentBook) -> S
     return SessionWriter(episodes, spool, consents, values=values, policy=WritePolicy())
 
 
+@pytest.mark.slow
 async def test_waiting_episodes_are_brought_when_redis_is_back(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:

@@ -55,6 +55,7 @@ async def test_a_user_who_was_erased_comes_back_with_tasks(gateway: Gateway, age
         assert result.output == "Marzipan"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asks", ["a person", "a task"])
 async def test_what_a_worker_that_stood_still_submits_after_an_erasure_is_not_written(
     here: Deployment, gateway: Gateway, agents: Bench, monkeypatch: pytest.MonkeyPatch, asks: str

@@ -276,6 +276,7 @@ async def test_a_hold_of_other_than_one_memory_ends_with_what_is_wrong(here: Dep
     assert "batch: a hold is of one memory" in failed.value.cause.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("policy", "believed"), [("hasty", set[str]()), ("patient", {SECRET})])
 async def test_silence_decides_at_the_deadline(
     here: Deployment, gateway: Gateway, user: str, policy: str, believed: set[str]
@@ -291,6 +292,7 @@ async def test_silence_decides_at_the_deadline(
     assert [one.job for one in await gateway.rejected(user, by=ANNA)] == [hold]
 
 
+@pytest.mark.slow
 async def test_the_same_batch_again_asks_nobody_twice(here: Deployment, gateway: Gateway, user: str) -> None:
     first = await on_hold(gateway, user, key="k")
     assert await on_hold(gateway, user, key="k") == first
@@ -409,6 +411,7 @@ async def test_an_erasure_cancels_what_is_on_hold(here: Deployment, gateway: Gat
     assert (await gateway.decide(other, theirs, approve=True, by=ANNA)).outcome is HoldOutcome.APPROVED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False], ids=["under its epoch", "accepted while Redis was away"])
 async def test_what_was_put_on_hold_before_an_erasure_is_not_asked_after(here: Deployment, known: bool) -> None:
     tenant, services = f"t_{uuid4().hex}", here.services

@@ -47,6 +47,7 @@ def batch_of(tenant: str, *items: JsonValue, key: str = "k") -> Batch:
     return read_batch(tenant=tenant, key=key, items=items)
 
 
+@pytest.mark.slow
 async def test_a_batch_that_a_newer_build_lets_be_larger_becomes_memory(servers: Servers, tmp_path: Path) -> None:
     record: dict[str, JsonValue] = {
         "kind": "record",
@@ -130,6 +131,7 @@ async def test_to_submit_a_batch_again_appends_nothing_to_the_journal(
         assert size() > before, "the control"
 
 
+@pytest.mark.slow
 async def test_jobs_that_plan_at_once_count_each_and_plan_twice_at_most(
     servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +173,7 @@ async def test_jobs_that_plan_at_once_count_each_and_plan_twice_at_most(
         assert plans == 2 * jobs - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["gone", "older"])
 async def test_a_job_whose_entries_vanished_before_it_was_confirmed_ends(
     servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch, state: str

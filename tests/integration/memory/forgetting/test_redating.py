@@ -42,6 +42,7 @@ def with_rules(stores: Stores, rules: RetentionRules) -> Forgetter:
     )
 
 
+@pytest.mark.slow
 async def test_what_tighter_rules_no_longer_keep_becomes_due(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ async def test_what_a_later_day_replaces_is_believed_until_then(stores: Stores, 
     assert after == before.changed(version=after.version, operations=after.operations)
 
 
+@pytest.mark.slow
 async def test_an_undoing_that_died_in_between_is_finished(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ def reasons(found: RecallResult) -> dict[str, Omission]:
     return {one.text: one.reason for one in found.left_out}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", Strategy)
 async def test_telling_what_was_left_out_asks_no_store_more(
     stores: Stores, tenant: str, tmp_path: Path, strategy: Strategy

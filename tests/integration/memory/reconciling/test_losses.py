@@ -330,6 +330,7 @@ async def test_what_is_learned_anew_after_a_purge_outlives_an_older_copy(
     assert await remembered(own, tenant) == before
 
 
+@pytest.mark.slow
 async def test_nothing_is_planned_from_a_store_that_was_lost(own: Stores, tenant: str) -> None:
     await fill(own, tenant)
     again = read_batch(tenant=tenant, key="job-5", items=[passing("forgotten", "o2", at=LATER)])

@@ -59,6 +59,7 @@ async def test_what_was_over_since_is_not_reverted_to(stores: Stores, tenant: st
     assert (await stored(stores, tenant, ghent)).state is State.CURRENT
 
 
+@pytest.mark.slow
 async def test_a_reversion_that_died_in_between_is_finished(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

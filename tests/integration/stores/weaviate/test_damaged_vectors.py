@@ -85,6 +85,7 @@ async def test_want_of_files_is_no_damage(fleet: Fleet, longterm: LongTerm, monk
     assert len(await asked(longterm, WHOLE)) == 1
 
 
+@pytest.mark.slow
 async def test_no_answer_in_time_is_no_damage(
     fleet: Fleet, longterm: LongTerm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ async def test_an_inactive_tenant_that_is_dropped_is_empty_when_it_is_made_anew(
     await longterm.close()
 
 
+@pytest.mark.slow
 async def test_tenants_that_redis_does_not_know_are_found_and_made_inactive(fleet: Fleet, redis: Any) -> None:
     longterm = opened(fleet, redis, 1_000)
     await longterm.prepare()

@@ -71,6 +71,7 @@ def _wrote(path: Path) -> bool:
     return b'"insert"' in path.read_bytes()
 
 
+@pytest.mark.slow
 async def test_old_files_are_removed_and_young_ones_are_not(installed: Installation) -> None:
     removed = await installed.perdure("audit", "remove", "--older", "365")
     assert (removed.status, removed.out) == (0, "removed 0 files\n")

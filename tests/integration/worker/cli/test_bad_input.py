@@ -65,6 +65,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 async def test_a_task_is_refused(installed: Installation, name: str) -> None:
     text, problem, fix = TASKS[name]
@@ -108,6 +109,7 @@ async def test_a_command_is_refused(installed: Installation, name: str) -> None:
     assert problem in ran.complaint
 
 
+@pytest.mark.slow
 async def test_too_large_a_result_is_refused_by_its_step(installed: Installation) -> None:
     file, _ = installed.audit(*(f"{'p' * 3_000}{number}==1.0" for number in range(700)))
 

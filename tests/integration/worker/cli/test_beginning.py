@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from perdure.tasks import TaskResult
 from tests.integration.worker.cli.installation import Installation
 
@@ -15,6 +17,7 @@ output: "${steps.first.status} ${steps.then.status}"
 """
 
 
+@pytest.mark.slow
 async def test_what_differs_is_shown_and_confirmed_in_a_terminal_or_by_an_option(installed: Installation) -> None:
     installed.write("skills/going.yaml", GOING)
     task = f"task_id: {{}}\nuser_id: {uuid4().hex}\nskill: going\ninputs: {{{{at: {{}}}}}}\n"

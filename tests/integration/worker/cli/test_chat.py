@@ -86,6 +86,7 @@ def echoing(model: Model) -> None:
     model.script = model.echoes
 
 
+@pytest.mark.slow
 async def test_a_conversation_is_left_and_gone_on_with_in_another_terminal(talking: Installation) -> None:
     first = await talking.talking("chat", "--user", "ada")
     await first.says("a new conversation: /end ends it")
@@ -201,6 +202,7 @@ async def test_a_script_says_one_thing_at_a_time_and_gets_the_reply_alone(talkin
     assert (await talking.perdure("chat", "--user", "eve", "--session", "script", "--end")).status == 0
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_said_is_refused_with_what_to_do(talking: Installation) -> None:
     huge = await talking.perdure("chat", "x" * 4_001, "--user", "fay")
     assert (huge.status, "has 4,001 characters (write at most 4,000)" in huge.complaint) == (2, True)
@@ -242,6 +244,7 @@ class Hesitant(Gateway):
         return found.changed(tasks=()) if found is not None and self.hides == "that there are any" else found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hides", "times"), [("where they are", 1), ("that there are any", 2)])
 async def test_what_a_task_asks_is_still_asked_after_nobody_could_say_it_for_a_moment(
     talking: Installation,

@@ -44,6 +44,7 @@ async def test_all_is_well(installed: Installation) -> None:
     assert [one["check"] for one in json.loads(quick.out)] == ["temporal", "worker"]
 
 
+@pytest.mark.slow
 async def test_policies_that_cannot_be_used_are_named(installed: Installation, tmp_path: Path) -> None:
     guarding = Policies(tmp_path / "policies")
     guarding.write("no-sending", when="tol == 'send'")
@@ -83,6 +84,7 @@ async def test_what_is_stored_and_not_found_is_named_by_a_deep_check_and_then_re
         await longterm.close()
 
 
+@pytest.mark.slow
 async def test_another_tenant_key_does_not_open_the_data(installed: Installation, tmp_path: Path) -> None:
     (tmp_path / "tenant.key").write_bytes(b"x" * 32)
 
@@ -116,6 +118,7 @@ async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -
     assert "PRD200 redis" in found["redis"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "users", "well"), [(1_048_576, 11_646, True), (20_000, 217, True), (2_000, 17, False)]
 )
@@ -132,6 +135,7 @@ async def test_how_many_users_fit_is_said_and_too_few_are_a_finding(
     assert ("set PERDURE_WEAVIATE_OPEN_FILES to it" in detail) is not well
 
 
+@pytest.mark.slow
 async def test_as_many_users_fit_as_the_local_weaviate_has_files_for(servers: Servers, tmp_path: Path) -> None:
     settings = clean_settings(tmp_path / "own")
     found = {Server.WEAVIATE: find_all(settings, print)[Server.WEAVIATE]}
@@ -193,6 +197,7 @@ async def test_nobody_serves_the_queue(installed: Installation) -> None:
     assert (await installed.perdure("cancel", file)).status == 0
 
 
+@pytest.mark.slow
 async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installation, tmp_path: Path) -> None:
     foreign = await installed.perdure("doctor", "--json", PERDURE_SKILLS="", PERDURE_TOOLS='["tests.support.tools"]')
     assert foreign.status == 0, "the packaged skill needs tools that were replaced on purpose"
@@ -222,6 +227,7 @@ async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_p
     assert not await asked(f"{servers.redis_url}/10", "KEYS", "*")
 
 
+@pytest.mark.slow
 async def test_a_folder_that_is_not_the_shared_journal_is_a_finding(installed: Installation, tmp_path: Path) -> None:
     missing = await bad(installed, PERDURE_JOURNAL=str(tmp_path / "missing"))
     # What others have audited by then is missing there too.

@@ -3,6 +3,8 @@
 import re
 from uuid import uuid4
 
+import pytest
+
 from perdure.explanations import TaskExplanation
 from perdure.filters import Omission
 from tests.integration.worker.cli.installation import Installation
@@ -17,6 +19,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_a_task_is_explained_by_its_file(installed: Installation) -> None:
     (installed.folder / "skills" / "explained.yaml").write_text(SKILL)
     name = uuid4().hex

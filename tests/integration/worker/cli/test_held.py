@@ -52,6 +52,7 @@ async def test_what_waits_is_shown_approved_and_rejected(installed: Installation
     assert (late.status, "id: it was rejected on" in late.complaint) == (2, True)
 
 
+@pytest.mark.slow
 async def test_it_is_answered_like_any_other_question(installed: Installation, user: str) -> None:
     hold = await on_hold(installed, user, "Almonds give me hives.")
     malformed = await installed.perdure("answer", hold, "approval", "perhaps")

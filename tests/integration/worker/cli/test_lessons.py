@@ -4,6 +4,8 @@ import json
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from perdure.lessons import lesson_tags
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
@@ -25,6 +27,7 @@ async def a_lesson(installed: Installation, user: str, text: str) -> str:
     return json.loads(ran.out)["items"][0]["id"]
 
 
+@pytest.mark.slow
 async def test_a_lesson_is_shown_before_it_is_promoted_and_can_be_withdrawn(installed: Installation, user: str) -> None:
     text = f"send failed with OSError. Use the other line ({uuid4().hex[:8]})."
     one = await a_lesson(installed, user, text)

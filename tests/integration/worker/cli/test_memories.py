@@ -56,6 +56,7 @@ async def test_who_has_no_tenant_key_is_told_which_file_is_missing_and_where_it_
     assert ran.complaint.startswith(f"error: PRD206 {path} cannot be read: No such file or directory; {fix}")
 
 
+@pytest.mark.slow
 async def test_pins_feedback_merging_and_forgetting(installed: Installation, user: str) -> None:
     one, other = [await told(installed, user, text) for text in ("Cats rule.", "The cats are the rulers.")]
     await asked(installed, "pin", one, "--user", user)
@@ -169,6 +170,7 @@ async def test_a_confidence_that_is_none_is_refused(installed: Installation, use
     assert "confidence" in ran.err
 
 
+@pytest.mark.slow
 async def test_what_is_shown_of_an_id_names_the_entry(installed: Installation, user: str) -> None:
     one = await told(installed, user, "The standup is at 9.")
     asked_for = await installed.perdure("recall", "when is the standup?", "--user", user)

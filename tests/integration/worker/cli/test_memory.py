@@ -3,6 +3,7 @@
 import json
 from uuid import uuid4
 
+import pytest
 from pydantic import JsonValue
 
 from perdure.jobs import Fate, Receipt
@@ -28,6 +29,7 @@ async def test_what_is_remembered_is_recalled(installed: Installation, user: str
     assert [item.text for item in found.items] == ["Deploys happen on Tuesdays"]
 
 
+@pytest.mark.slow
 async def test_why_scores_do_not_fall_and_why_more_was_searched_is_said_in_words(
     installed: Installation, user: str
 ) -> None:
@@ -56,6 +58,7 @@ async def test_what_is_taken_out_is_said_and_items_come_from_stdin_too(installed
     assert "ask [email]" in (await installed.perdure("memories", "list", "--user", user)).out
 
 
+@pytest.mark.slow
 async def test_the_same_items_under_the_same_key_are_the_same_job(installed: Installation, user: str) -> None:
     line = ("remember", "The build has two cores", "--user", user, "--key", "k", "--json")
     first, again = [await installed.perdure(*line) for _ in range(2)]

@@ -8,11 +8,12 @@ from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
 
 SKILL = "dependency-audit"
+INPUTS = "inputs: {lock: uv.lock, report: report.csv}\n"
 
 
 async def test_a_task_is_scheduled_listed_and_unscheduled(installed: Installation) -> None:
     name = uuid4().hex
-    file = installed.write(f"{name}.yaml", f"task_id: t-{name}\nuser_id: u-{name}\nskill: {SKILL}\ninputs: {{lock: uv.lock, report: report.csv}}\n")
+    file = installed.write(f"{name}.yaml", f"task_id: t-{name}\nuser_id: u-{name}\nskill: {SKILL}\n{INPUTS}")
     made = await installed.perdure("schedule", file, "--cron", "0 6 * * MON", "--zone", "Europe/Berlin")
     assert made.status == 0, made.err
     first, coming = made.out.splitlines()
@@ -35,7 +36,7 @@ async def test_a_task_is_scheduled_listed_and_unscheduled(installed: Installatio
 
 
 async def test_bad_timings_are_refused(installed: Installation) -> None:
-    file = installed.write("timed.yaml", f"task_id: timed\nuser_id: ada\nskill: {SKILL}\ninputs: {{lock: uv.lock, report: report.csv}}\n")
+    file = installed.write("timed.yaml", f"task_id: timed\nuser_id: ada\nskill: {SKILL}\n{INPUTS}")
     for options, complaint in [
         ((), "--cron: is missing, and so is --every (give one of them: --cron '0 6 * * MON', or --every 12h)"),
         (("--every", "0s"), "every: "),

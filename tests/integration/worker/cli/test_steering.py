@@ -3,6 +3,8 @@
 import json
 from uuid import uuid4
 
+import pytest
+
 from perdure.tasks import Phase, Progress
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
@@ -21,6 +23,7 @@ async def progress(installed: Installation, task: str) -> Progress:
     return Progress.model_validate_json(shown.out)
 
 
+@pytest.mark.slow
 async def test_a_task_is_paused_and_resumed_and_status_says_by_whom(installed: Installation) -> None:
     installed.write("skills/two.yaml", TWO)
     file = installed.write("two-task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: two\n")

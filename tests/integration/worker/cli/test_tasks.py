@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
 from temporalio.client import Client
 
 from localservers import Server
@@ -80,6 +81,7 @@ async def test_who_follows_a_task_in_a_terminal_is_asked_there(installed: Instal
         assert [row["licence"] for row in csv.DictReader(report)] == ["BSD-3-Clause"]
 
 
+@pytest.mark.slow
 async def test_a_question_that_is_answered_elsewhere_is_no_longer_asked(installed: Installation) -> None:
     file, _ = installed.audit("nodeenv==1.12.0")
     following = await installed.in_terminal("run", file)
@@ -100,6 +102,7 @@ output: ["${steps.paid.output}", "${steps.noted.output}", "${steps.nothing.outpu
 """
 
 
+@pytest.mark.slow
 async def test_an_event_is_delivered_to_a_task_that_waits_for_it(installed: Installation) -> None:
     installed.write("skills/paying.yaml", PAYING)
     file = installed.write("paying-task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: paying\n")
@@ -166,6 +169,7 @@ async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installe
     assert (result.status, result.unknown) == ("cancelled", ())
 
 
+@pytest.mark.slow
 async def test_another_task_under_an_id_that_was_used_is_refused_with_the_difference(installed: Installation) -> None:
     file, task_id = installed.audit("rich==15.0.0")
     assert (await installed.perdure("run", file)).status == 0

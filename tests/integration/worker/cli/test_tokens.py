@@ -87,6 +87,7 @@ async def test_the_service_makes_a_token_for_this_machine_and_ends_when_told(
     assert user not in ended.err
 
 
+@pytest.mark.slow
 async def test_off_loopback_this_machines_token_does_not_count(installed: Installation) -> None:
     running = await installed.start("serve", "--host", "0.0.0.0", "--port", "0", PYTHONUNBUFFERED="1")
     line = await running.says("serving ")
@@ -117,6 +118,7 @@ async def test_what_is_wrong_is_refused(installed: Installation, line: str, comp
     assert (ran.status, complaint in ran.complaint) == (2, True), ran.err
 
 
+@pytest.mark.slow
 async def test_a_provider_that_is_configured_in_part_is_refused(installed: Installation) -> None:
     for variables, complaint in (
         ({"PERDURE_OIDC_ISSUER": "https://example.org"}, "oidc_audience: is missing"),
@@ -127,12 +129,14 @@ async def test_a_provider_that_is_configured_in_part_is_refused(installed: Insta
         assert (ran.status, complaint in ran.complaint) == (2, True), ran.err
 
 
+@pytest.mark.slow
 async def test_a_port_that_is_taken_is_named(installed: Installation) -> None:
     async with serving(installed) as (url, _):
         ran = await installed.perdure("serve", "--port", url.rpartition(":")[2])
         assert (ran.status, "cannot be listened on: Address already in use" in ran.complaint) == (2, True), ran.err
 
 
+@pytest.mark.slow
 async def test_a_slow_stop_lets_requests_end(installed: Installation, user: str) -> None:
     async with serving(installed) as (url, running):
         token = (Path(installed.environment["PERDURE_HOME"]) / "http.token").read_text().strip()

@@ -171,6 +171,7 @@ async def test_what_an_attempt_wrote_before_it_was_withdrawn_is_settled(here: De
     assert again.versions == first.versions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", ["revert", "merge"])
 async def test_what_a_withdrawn_memory_says_is_not_written_by_its_id(
     here: Deployment, gateway: Gateway, user: str, update: str

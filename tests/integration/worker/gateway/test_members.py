@@ -174,6 +174,7 @@ async def keyless(here: Deployment, servers: Servers, tmp_path: Path) -> AsyncGe
         yield one
 
 
+@pytest.mark.slow
 async def test_no_door_tells_a_team_that_one_does_not_belong_to_from_none(
     gateway: Gateway, keyless: Gateway, team: str, user: str
 ) -> None:

@@ -21,6 +21,7 @@ async def told(gateway: Gateway, user: str, content: str, **fields: JsonValue) -
     return receipt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("later", "replaces"),
     [

@@ -113,6 +113,7 @@ async def test_an_erasure_ends_the_schedules_of_its_user_alone(servers: Servers,
         await gateway.unschedule(other.workflow_id, by=ADA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [[], [None], [{"user": "x"}], [{"user_id": 7}], ["x"]], ids=str)
 async def test_a_schedule_that_starts_nobodys_task_stops_no_erasure(
     servers: Servers, tmp_path: Path, given: list[object]

@@ -27,6 +27,7 @@ async def connected(port: int) -> AsyncGenerator[tuple[asyncio.StreamReader, asy
         writer.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "then"),
     [(b"", b"G"), (PROBE + b"\r\n", b"G"), (PROBE + b"Content-Length: 100\r\n\r\n", b"x")],
@@ -59,6 +60,7 @@ async def test_a_connection_serves_many_requests(service: Service, monkeypatch: 
             await asyncio.sleep(0.3)
 
 
+@pytest.mark.slow
 async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_is_let_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -47,6 +47,7 @@ def said(result: CallToolResult) -> str:
     return "".join(one.text for one in result.content if isinstance(one, TextContent))
 
 
+@pytest.mark.slow
 async def test_what_is_remembered_is_recalled_as_data_corrected_and_forgotten(installed: Installation) -> None:
     user = uuid4().hex
     async with connected(installed, user) as client:

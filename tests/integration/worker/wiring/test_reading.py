@@ -16,6 +16,7 @@ from worker.reader import open_reader
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("least", "found"), [(0.95, 0), (0.5, 1)])
 async def test_the_least_confidence_that_is_recalled_is_the_operators(
     servers: Servers, tmp_path: Path, tenant: str, least: float, found: int

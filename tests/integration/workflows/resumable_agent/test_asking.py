@@ -193,6 +193,7 @@ steps:
     await agents.replay(handle)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "whole", "ended", "unknown"),
     [
@@ -277,6 +278,7 @@ async def test_who_answered_what_and_when_is_in_the_session(agents: Bench) -> No
         assert any(text.startswith(start) for text in episodes), episodes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "control"])
 async def test_a_question_about_a_failure_says_when_the_last_attempt_began(
     agents: Bench, monkeypatch: pytest.MonkeyPatch, recorded: bool
@@ -301,6 +303,7 @@ async def test_a_question_about_a_failure_says_when_the_last_attempt_began(
     await handle.cancel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "arguments", "cut_off"),
     [
@@ -328,6 +331,7 @@ async def test_a_question_about_a_failure_says_with_which_arguments_and_until_wh
     await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_a_question_about_a_failure_names_no_end_of_what_goes_on_in_a_thread(agents: Bench) -> None:
     ledger = agents.ledger()
     args = f"{{ledger: '{ledger}', seconds: 1.5}}"
@@ -341,6 +345,7 @@ async def test_a_question_about_a_failure_names_no_end_of_what_goes_on_in_a_thre
     await handle.cancel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "problem"),
     [
@@ -358,6 +363,7 @@ async def test_a_question_about_an_effect_says_how_its_attempt_failed(agents: Be
     await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_a_question_about_an_effect_of_an_earlier_run_says_when_that_was_attempted(agents: Bench) -> None:
     ledger = agents.ledger()
     task = agents.task(agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]"))
@@ -421,6 +427,7 @@ steps:
     assert ledger.read_text() == "x\n"
 
 
+@pytest.mark.slow
 async def test_an_approval_says_when_an_effect_of_unknown_fate_was_attempted(agents: Bench) -> None:
     ledger = agents.ledger()
     args = f"{{ledger: '{ledger}', line: x}}"

@@ -163,6 +163,7 @@ async def test_a_task_that_began_at_a_step_begins_there_again(
     assert lines_in(str(ledger)) == ["first", "second", "third"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "text", "problem"),
     [
@@ -426,6 +427,7 @@ output: "${steps.write.output.line}"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forked", [True, False], ids=["forked", "gone on"])
 async def test_calls_of_others_lists_and_skills_before_the_step_keep_their_results(
     agents: Bench, gateway: Gateway, servers: Servers, forked: bool

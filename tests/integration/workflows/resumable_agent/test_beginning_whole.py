@@ -59,6 +59,7 @@ async def gone(agents: Bench, task: AgentTask) -> None:
     await until(runs, lambda found: not found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["a later run failed before them", "the skill has one of them no more"])
 async def test_what_undoes_the_steps_before_is_kept(agents: Bench, gateway: Gateway, change: str) -> None:
     ledger = agents.ledger()

@@ -101,6 +101,7 @@ async def test_another_day_or_a_mended_skill_is_refused_once_something_was_claim
     assert f"differs in skill ({skill!r} has changed since)" in await refused(agents, task, another())
 
 
+@pytest.mark.slow
 async def test_a_task_goes_on_with_a_skill_that_only_describes_itself_in_other_words(agents: Bench) -> None:
     ledger, tries = agents.ledger(), agents.ledger()
     skill = agents.skill(SEND_THEN_FAIL)

@@ -199,6 +199,7 @@ async def test_a_long_reply_is_kept_by_reference(agents: Agents) -> None:
         await handle.cancel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [True, False], ids=["idle", "control"])
 async def test_it_ends_once_nobody_has_said_anything_for_as_long_as_its_limits_say(agents: Agents, ends: bool) -> None:
     hours = timedelta(seconds=3 if ends else 3_600).total_seconds() / 3_600

@@ -69,6 +69,7 @@ async def counts(agents: Bench, user: str, ids: Sequence[str]) -> list[tuple[int
     return [(len(one.trials), len(one.successes)) for one in memories if isinstance(one, Memory)]
 
 
+@pytest.mark.slow
 async def test_each_task_is_one_trial_of_what_it_recalled(agents: Bench) -> None:
     user = uuid4().hex
     ids = await believed(agents, user)

@@ -117,6 +117,7 @@ async def test_a_thread_that_outlives_its_call_acts_once(agents: Bench) -> None:
     assert ledger.read_text() == "x\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "more", "seconds"), [("flaky", ", fails: 2", 3.0), ("hesitant", "", 1.0)])
 async def test_after_an_error_the_next_attempt_waits(agents: Bench, tool: str, more: str, seconds: float) -> None:
     args = f"{{ledger: '{agents.ledger()}'{more}}}"
@@ -159,6 +160,7 @@ async def test_a_start_without_input_fails_the_workflow(agents: Bench, workflow:
     assert failure.message.startswith("PRD100 input: is missing (give a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workflow", ["ResumableAgent", "IngestMemory", "ForgetMemory", "UndoForgetting"])
 @pytest.mark.parametrize("encoding", [b"json/protobuf", b"binary/plain", b"binary/null", b""])
 async def test_an_input_in_another_encoding_fails_the_workflow(agents: Bench, workflow: str, encoding: bytes) -> None:

@@ -83,6 +83,7 @@ async def test_one_that_may_be_repeated_is_retried_and_once_is_not(agents: Bench
     assert "not yet" in result.problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fate", "lines"), [("done", 1), ("not_done", 2)])
 @pytest.mark.parametrize("name", ["ChargeBadly", "ChargeForLong"])
 async def test_of_what_became_of_it_a_person_is_asked(agents: Bench, name: str, fate: str, lines: int) -> None:
@@ -393,6 +394,7 @@ async def test_a_cancelled_task_has_its_workflow_cancelled(agents: Bench) -> Non
     await until(status, lambda one: one is WorkflowExecutionStatus.CANCELED)
 
 
+@pytest.mark.slow
 async def test_large_calls_side_by_side_are_sent_one_after_the_other(agents: Bench) -> None:
     # 24 calls of 240 kB each, whose results are as large: one message takes 4 MB.
     ledger = agents.ledger()

@@ -123,6 +123,7 @@ async def test_nobody_is_asked_what_became_of_a_call_that_may_go_on(
         await again.result()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_known_for_long", [True, False], ids=["its id tells", "Temporal may have forgotten it"])
 async def test_a_workflow_that_was_claimed_and_never_started_is_started(
     agents: Bench, monkeypatch: pytest.MonkeyPatch, is_known_for_long: bool

@@ -185,6 +185,7 @@ async def test_a_turn_whose_model_hangs_is_cut_off_and_asked_for_again(servers: 
     assert len(asked_times) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("says", "problem"),
     [
@@ -201,6 +202,7 @@ async def test_what_would_be_refused_again_is_not_asked_again(agents: Agents, sa
     assert len(server.asked) == 1
 
 
+@pytest.mark.slow
 async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_rollovers(agents: Agents) -> None:
     def script(asked: Asked) -> Says:
         number = int(asked.outputs[-1].rpartition("#")[2]) if asked.outputs else 0
@@ -367,6 +369,7 @@ async def test_what_the_model_remembers_outlives_a_run_that_is_terminated(agents
         await handle.terminate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "tools", "recalls"),
     [("on", {"note", "recall", "remember", "correct"}, 1), ("read", {"note", "recall"}, 1), ("off", {"note"}, 0)],

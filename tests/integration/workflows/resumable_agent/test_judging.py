@@ -82,6 +82,7 @@ async def test_a_judge_that_gives_no_judgement_does_not_fail_the_task(
     assert result.tokens == server.tokens
 
 
+@pytest.mark.slow
 async def test_a_judge_that_is_away_for_good_undoes_nothing(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,7 @@ async def test_a_renewal_that_redis_did_not_answer_is_repeated_before_the_claims
         await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_a_task_that_was_terminated_lets_its_claims_run_out(servers: Servers, tmp_path: Path) -> None:
     days = timedelta(seconds=KEPT / 2) / timedelta(days=1)
     async with bench(servers, tmp_path, claim_ttl_days=days) as agents:

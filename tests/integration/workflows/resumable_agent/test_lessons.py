@@ -83,6 +83,7 @@ async def retried(bench: Bench, servers: Servers, user: str, note: str = "", **m
     return question, handle
 
 
+@pytest.mark.slow
 async def test_what_a_person_did_about_a_failure_is_in_the_next_tasks_question(agents: Bench, servers: Servers) -> None:
     user = uuid4().hex
     first, handle = await retried(agents, servers, user, "the service had been restarted")
@@ -165,6 +166,7 @@ async def test_what_resolved_a_failure_from_which_a_person_had_the_task_go_on_is
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [MemoryMode.READ, MemoryMode.OFF])
 async def test_a_task_that_remembers_nothing_writes_no_lesson(
     agents: Bench, servers: Servers, mode: MemoryMode
@@ -187,6 +189,7 @@ async def test_a_skill_that_wants_no_lessons_writes_and_reads_none(agents: Bench
     assert await lessons_of(agents, user) == []
 
 
+@pytest.mark.slow
 async def test_a_promoted_lesson_is_recalled_for_every_user_until_it_is_withdrawn(
     agents: Bench, servers: Servers
 ) -> None:

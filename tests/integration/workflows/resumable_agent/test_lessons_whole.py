@@ -56,6 +56,7 @@ async def test_failures_side_by_side_have_a_lesson_each(agents: Bench, servers: 
     assert any("VPN on" in one.text for one in await lessons_of(agents, user))
 
 
+@pytest.mark.slow
 async def test_a_failed_undoing_is_not_what_ended_the_task(agents: Bench) -> None:
     user, ledger = uuid4().hex, agents.ledger()
     text = f"""

@@ -271,6 +271,7 @@ async def test_the_claims_of_an_earlier_run_are_lost_while_the_next_one_is_open(
     assert lines(ledger) == (["x", "y"] if carried else ["x", "x", "y"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taken", [True, False], ids=["stored", "control"])
 async def test_a_call_that_outlives_the_loss_of_its_claim_stores_its_result(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: bool

@@ -103,6 +103,7 @@ async def test_a_call_that_may_be_repeated_is_made_again_when_its_server_dies_in
     assert lines_in(str(ledger)) == ["x", "x"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happened", [True, False])
 async def test_of_one_that_must_not_be_repeated_a_person_is_asked(
     servers: Servers, tmp_path: Path, configured: Configured, happened: bool

@@ -173,6 +173,7 @@ async def test_a_step_that_no_model_could_answer_is_refused_before_the_first_ste
         assert "PERDURE_MODEL" in str(caught.value.cause)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False], ids=["attached", "awaited"])
 @pytest.mark.parametrize("passes", [True, False])
 async def test_what_a_task_that_a_step_runs_has_used_is_its_callers(

@@ -107,6 +107,7 @@ async def test_without_that_limit_there_would_be_more(agents: Bench, monkeypatch
     assert max(together(events)) >= COUNT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("retry", "tries"), [("", 3), (", retry: 1", 1), (", retry: 2", 2)])
 async def test_one_that_fails_is_tried_as_often_as_its_step_says(
     agents: Bench, request: pytest.FixtureRequest, retry: str, tries: int

@@ -23,6 +23,7 @@ async def test_a_tool_that_fails_is_tried_as_often_as_its_step_says(agents: Benc
     assert len(ledger.read_text().splitlines()) == tries
 
 
+@pytest.mark.slow
 async def test_a_step_may_try_more_often_than_the_installation(agents: Bench) -> None:
     arguments = f'{{ledger: "{agents.ledger()}", fails: {MOST}}}'
     skill = f'steps: [{{id: a, tool: flaky, args: {arguments}, retry: {MOST + 1}}}]\noutput: "${{steps.a.output}}"'

@@ -60,6 +60,7 @@ async def test_a_moment_that_is_none_fails_the_task(agents: Bench, at: str, prob
     assert f"step a: PRD103 a.wait: {problem}" in str(caught.value.cause)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at_once", "wait", "least", "most"), [(1, 1, 4, 60), (4, 5, 5, 20)])
 async def test_a_wait_holds_up_its_own_element_and_counts_at_once(
     agents: Bench, at_once: int, wait: int, least: int, most: int
