@@ -108,9 +108,10 @@ recordings: setup ## Record again what the release to come stores and sends: his
 	@$(BIN)/python -m tests.replay.record
 	@$(BIN)/python -m tests.recorded.samples
 
-reference: setup ## Write the reference pages anew, from the models that read skills, and those that commands print
+reference: setup ## Write anew what is generated: the reference pages, from their models, and the blocking client
 	@$(BIN)/python -m perdure.reference
 	@$(BIN)/python -m worker.cli.printed
+	@$(BIN)/python -m tests.blocking_client
 
 docs: setup ## Build the documentation as a site that needs no network, into the folder site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -78,8 +78,7 @@ class Load:
         inputs: dict[str, JsonValue] = {"ledger": str(self.ledger), "user": user, "marks": [*marks]}
         one = Started(AgentTask(task_id=f"chaos-{number}", user_id=user, skill="chaos", inputs=inputs), marks)
         self.tasks.append(one)
-        workflow_id, *_ = await insisting(lambda: self.gateway.start(one.task, by=BY))
-        one.workflow_id = workflow_id
+        one.workflow_id = workflow_id = (await insisting(lambda: self.gateway.start(one.task, by=BY))).workflow_id
         # A group, so that a run ends with whatever refuses its answers.
         async with asyncio.TaskGroup() as group:
             answering = group.create_task(self._answer(workflow_id))

@@ -107,7 +107,7 @@ class Demo:
         out.print(f"\n[bold]1. Killed twice[/]: an audit of {self._lock.name}, {total} packages, one report row each")
         report = self._folder / "day-1.csv"
         worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
-        task, *_ = await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)
+        task = (await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)).workflow_id
         watcher = Watcher(gateway, task)
         killed: list[str] = []
 
@@ -158,7 +158,8 @@ class Demo:
         out.print(f"\n[bold]3. The next day[/]: {changed.name} has a new version, nothing else has changed")
         lock, report = self._folder / "day-2.lock", self._folder / "day-2.csv"
         lock.write_text(with_one_version_changed(self._packages, changed), encoding="utf-8")
-        task, *_ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
+        begun = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
+        task = begun.workflow_id
         watcher = Watcher(gateway, task)
 
         result = await watcher.follow()

@@ -37,7 +37,7 @@ PerdureError
 │   ├── ServerNotFound      PRD211  with every route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
-├── StoreRefused            PRD232  a server refuses this client's login or rights; a person has to correct them
+├── StoreRefused            PRD232  a server refuses this client ── AnswerUnusable PRD234 its answer is none
 ├── ModelRefused            PRD220  a model's provider refuses the key or the request; not retried
 │   ├── ContextExceeded     PRD221  the request is longer than the model can read
 │   └── ModelKeyRefused     PRD223  the provider refuses the key, or knows no such model for it

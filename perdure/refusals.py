@@ -9,6 +9,12 @@ class UnknownThing(InvalidInput):
     code = "PRD116"
 
 
+class AnswerUnusable(PerdureError):
+    """Another service answers with something that cannot be used: it is none of the kind, or of another build."""
+
+    code = "PRD234"
+
+
 class NotAuthenticated(PerdureError):
     """A request to a service without a token, or with one that does not count; it never says why it does not."""
 

@@ -1,9 +1,7 @@
 """What an id stands for: tasks, jobs and sweeps are all workflows, and a request for one must not reach another."""
 
-import datetime
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from temporalio.client import Client, WorkflowExecutionDescription
 from temporalio.service import RPCError, RPCStatusCode
@@ -20,15 +18,6 @@ _NAMES: dict[str, str] = {
     Workflow.UNDO_FORGETTING: "the undoing of a sweep",
     Workflow.RECONCILE_MEMORY: "a reconciliation of the stores",
 }
-
-
-class StartedTask(NamedTuple):
-    """A task that was started, or that existed already."""
-
-    workflow_id: str
-    new: bool
-    ended_at: datetime.datetime | None
-    """When it completed, if it did."""
 
 
 async def task_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription:

@@ -26,7 +26,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCStatusCode
 
-from perdure import errors, limits, refusals
+from perdure.error_kinds import KINDS
 from perdure.errors import (
     InvalidInput,
     NamespaceUnusable,
@@ -37,7 +37,6 @@ from perdure.errors import (
     WorkflowCancelled,
     WorkflowFailed,
 )
-from perdure.models import errors as model_errors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,14 +52,6 @@ FROM_TEMPORAL = (
     RuntimeError,
 )
 """The exceptions of Temporal's client."""
-
-_KINDS: dict[str, type[PerdureError]] = {
-    kind.__name__: kind
-    for room in (errors, limits, refusals, model_errors)
-    for kind in vars(room).values()
-    if isinstance(kind, type) and issubclass(kind, PerdureError)
-}
-"""Every kind of error, by the type that a failure has of it."""
 
 _NOT_CONNECTED = "Failed client connect"
 """What its RuntimeError begins with when it cannot connect (SDK 1.35)."""
@@ -186,7 +177,7 @@ def _of_failure(failure: BaseException) -> PerdureError:
         return WorkerUnavailable("no worker answered in time: is one running? (perdure worker)")
     if not isinstance(failure, ApplicationError):
         return WorkflowFailed(failure.message if isinstance(failure, FailureError) else str(failure))
-    kind = _KINDS.get(failure.type or "")
+    kind = KINDS.get(failure.type or "")
     if kind is None:
         return WorkflowFailed(failure.message)
     carried = "".join(map(str, failure.details[2:3]))

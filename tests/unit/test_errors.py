@@ -51,6 +51,7 @@ PINNED = {
     "ServerNotStarted": ("PRD212", False),
     "HomeUnusable": ("PRD213", False),
     "StoreRefused": ("PRD232", False),
+    "AnswerUnusable": ("PRD234", False),
     "ModelRefused": ("PRD220", False),
     "ContextExceeded": ("PRD221", False),
     "VersionConflict": ("PRD300", True),

@@ -20,12 +20,12 @@ from perdure.errors import (
 from perdure.events import Event
 from perdure.questions import Answer, Question
 from perdure.settings import Settings
+from perdure.standing import StartedTask
 from perdure.tasks import AgentTask, TaskResult
 from perdure.yaml_text import placing, read_document
 from worker.cli.reach import gateway, person, require_same_settings, started
 from worker.cli.values import json_or_text
 from worker.gateway import Gateway
-from worker.lookup import StartedTask
 from worker.terminal import display
 from worker.terminal.answering import asked
 from worker.terminal.conversation import TypedLines
@@ -145,12 +145,13 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
     try:
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
-            workflow_id, new, ended_at = await _started(installation, task, begin, again=again)
-            ended = f", which completed at {ended_at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if ended_at else ""
-            say(f"{'started' if new else 'attached to'} {workflow_id}{ended}")
+            begun = await _started(installation, task, begin, again=again)
+            workflow_id, at = begun.workflow_id, begun.ended_at
+            ended = f", which completed at {at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if at else ""
+            say(f"{'started' if begun.new else 'attached to'} {workflow_id}{ended}")
             if how.detach:
                 if how.as_json:
-                    show_json({"workflow_id": workflow_id, "new": new})
+                    show_json({"workflow_id": workflow_id, "new": begun.new})
                 return
             try:
                 await _say_if_unserved(installation)

@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import suppress
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any
 
 from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
@@ -13,10 +12,9 @@ from perdure.changes import Actor
 from perdure.errors import InvalidInput, PerdureError, TaskFailed, WorkflowCancelled
 from perdure.identity import workflow_id as workflow_id_of
 from perdure.jobs import Receipt
-from perdure.model import Model
 from perdure.names import STAGE, Workflow
 from perdure.refusals import UnknownThing
-from perdure.tasks import Progress, TaskResult
+from perdure.standing import JobState, JobStatus, TaskStanding
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import translated
 from worker.gateway.base import call
@@ -34,38 +32,6 @@ _TOLD_WITHIN = timedelta(seconds=1)
 
 _PROGRESS_WITHIN = 5.0
 """Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
-
-
-class JobStatus(StrEnum):
-    """Where a job is. What is slow is running, and never failed."""
-
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-
-
-class TaskState(Model):
-    """Where a task is."""
-
-    workflow_id: str
-    is_open: bool
-    progress: Progress | None = None
-    """None: no worker can say at the moment."""
-    result: TaskResult | None = None
-    """How it ended; None: it is open, or left none."""
-
-
-class JobState(Model):
-    """Where a job is, and what became of each of its items."""
-
-    job_id: str
-    status: JobStatus
-    stage: str = ""
-    """Of one that runs: what it does, where a worker can tell."""
-    receipt: Receipt | None = None
-    code: str = ""
-    """Of one that failed: the error's code."""
-    problem: str = ""
 
 
 class OwnedCalls(ExplainingCalls):
@@ -92,7 +58,7 @@ class OwnedCalls(ExplainingCalls):
             raise unknown
 
     @call
-    async def task_state(self, workflow_id: str, *, wait: timedelta = timedelta(), by: Actor) -> TaskState:
+    async def task_state(self, workflow_id: str, *, wait: timedelta = timedelta(), by: Actor) -> TaskStanding:
         """Return where a task is and how it ended, waiting a while for its end.
 
         Raises:
@@ -106,7 +72,7 @@ class OwnedCalls(ExplainingCalls):
         progress = await self.progress(workflow_id, seconds=_PROGRESS_WITHIN, by=by)
         result = None if is_open else await self.ended(workflow_id, by=by)
         # What a task itself has said is not checked anew.
-        return TaskState.model_construct(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
+        return TaskStanding.model_construct(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
 
     @call
     async def job(

@@ -19,12 +19,13 @@ from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed, 
 from perdure.events import Event, require_small
 from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
+from perdure.standing import StartedTask
 from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
 from worker.gateway.base import ANSWERED_WITHIN, Base, call
 from worker.gateway.updates import has_ended, sent_update
-from worker.lookup import StartedTask, asker_of, task_of
+from worker.lookup import asker_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
@@ -109,8 +110,8 @@ class TaskCalls(Base):
             from worker.attaching import require_same  # noqa: PLC0415  it takes a second
 
             await require_same(self._settings, task, handle, found, begin)
-            return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
-        return StartedTask(started.id, new=True, ended_at=None)
+            return StartedTask(workflow_id=task.workflow_id, new=False, ended_at=found.close_time)
+        return StartedTask(workflow_id=started.id, new=True)
 
     async def _check(self, run: AgentTask, within: float) -> None:
         """Have a worker say within so many seconds whether a task can start."""

@@ -12,7 +12,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.model import Model
 from perdure.requests import RememberRequest
-from worker.gateway.owned import JobState
+from perdure.standing import JobState
 from worker.http.asking import Asker, Here, OfParam, OnceOnly, UserParam, while_connected
 from worker.http.bodies import IngestBody
 from worker.http.endpoints import Routes, answered

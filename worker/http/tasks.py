@@ -12,13 +12,13 @@ from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidTask
 from perdure.events import Event
 from perdure.explanations import TaskExplanation
-from perdure.model import Instant, Model, Name
+from perdure.model import Model, Name
 from perdure.questions import Answer
+from perdure.standing import StartedTask, TaskStanding
 from perdure.steering import PauseRequest, Redirection, TaskMessage
 from perdure.tasks import AgentTask, Phase
 from worker.gateway import Gateway
 from worker.gateway.listing import ListedTask, TaskFilter
-from worker.gateway.owned import TaskState
 from worker.http.asking import Asker, Here, OnceOnly, UserParam, while_connected
 from worker.http.bodies import (
     AnswerBody,
@@ -38,15 +38,6 @@ routes = Routes("tasks")
 Id = Annotated[str, Path(max_length=1_000, description="The task's `workflow_id`, as its start returned it.")]
 
 
-class StartedRun(Model):
-    """A task that was started, or that there was already."""
-
-    workflow_id: str
-    new: bool
-    """Whether this request started it; otherwise it was open, or had completed, under the same id."""
-    ended_at: Instant | None = None
-
-
 class Done(Model):
     """That a request was taken."""
 
@@ -57,7 +48,7 @@ class Done(Model):
     "POST",
     "/v2/control/tasks",
     TokenScope.TASKS,
-    answers=StartedRun,
+    answers=StartedTask,
     status=202,
     headers={"Location": "Where the task is asked for."},
 )
@@ -70,8 +61,7 @@ async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnl
     asked = body.asked(caller, "again")
     await once.identify(str(asked["user_id"]))
     started = await here.start(validated(AgentTask, asked, "", InvalidTask), by=caller.actor, again=body.again)
-    value = StartedRun(workflow_id=started.workflow_id, new=started.new, ended_at=started.ended_at)
-    return answered(value, 202, {"Location": f"/v2/control/tasks/{started.workflow_id}"})
+    return answered(started, 202, {"Location": f"/v2/control/tasks/{started.workflow_id}"})
 
 
 @routes.at("GET", "/v2/control/tasks", TokenScope.TASKS, answers=ListedTask, many=True)
@@ -91,7 +81,7 @@ async def list_tasks(
     return listed(await here.tasks(wanted, caller.user(user_id), by=caller.actor))
 
 
-@routes.at("GET", "/v2/control/tasks/{workflow_id}", TokenScope.TASKS, answers=TaskState)
+@routes.at("GET", "/v2/control/tasks/{workflow_id}", TokenScope.TASKS, answers=TaskStanding)
 async def show_task(
     *,
     request: Request,

@@ -14,10 +14,9 @@ from pydantic import BaseModel, Field, JsonValue, create_model
 from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
-from perdure.model import Model
 from perdure.questions import Answer, AnswerType, Question
+from perdure.standing import StartedTask, TaskStanding
 from perdure.tasks import AgentTask
-from worker.gateway.owned import TaskState
 from worker.mcp.asking import McpCalls, told
 
 _ASKED_BY_ANSWER = "2026-07-28"
@@ -25,14 +24,6 @@ _ASKED_BY_ANSWER = "2026-07-28"
 back."""
 
 Id = Annotated[str, Field(description="The task's workflow_id, as start_task returned it.")]
-
-
-class Started(Model):
-    """A task that was started, or that there was already."""
-
-    workflow_id: str
-    new: bool
-    """Whether this call started it; otherwise it was open, or had completed, under the same id."""
 
 
 class GivenAnswer(BaseModel):
@@ -55,7 +46,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
         inputs: Annotated[dict[str, JsonValue] | None, Field(description="Those of the skill.")] = None,
         agent: Annotated[str, Field(description="Who works on a goal, of the agents there are.")] = "agent",
         task_id: Annotated[str, Field(description="Your own id: the same one again is the same task.")] = "",
-    ) -> Started:
+    ) -> StartedTask:
         """Start a durable task: it goes on through crashes and restarts, and does nothing twice. It runs on its own."""
         caller = asking.caller(ctx)
         caller.require(TokenScope.TASKS)
@@ -67,12 +58,11 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
             "inputs": inputs or {},
             "agent": agent,
         }
-        started = await gateway.start(validated(AgentTask, asked, "", InvalidTask), by=asking.agent(ctx))
-        return Started(workflow_id=started.workflow_id, new=started.new)
+        return await gateway.start(validated(AgentTask, asked, "", InvalidTask), by=asking.agent(ctx))
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     @told()
-    async def task_progress(workflow_id: Id, ctx: Context[Any, Any]) -> TaskState:
+    async def task_progress(workflow_id: Id, ctx: Context[Any, Any]) -> TaskStanding:
         """Say where a task is, which questions it asks, and how it ended."""
         await require_own(ctx, workflow_id)
         return await gateway.task_state(workflow_id, by=asking.agent(ctx))

@@ -30,7 +30,16 @@ from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.secrecy import CallSecrets
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased, ToolFailed
+from perdure.errors import (
+    ClaimLost,
+    InvalidInput,
+    NotDone,
+    PerdureError,
+    ResultTooLarge,
+    StoreUnavailable,
+    TenantErased,
+    ToolFailed,
+)
 from perdure.frames import frames_of, place_of
 from perdure.model import Instant
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
@@ -222,8 +231,8 @@ class OnceRunner:
             report.acted = acted_before
             raise
         except ToolFailed as problem:
-            # Whoever is asked what it did can then find out. Without Redis, the question says less.
-            with contextlib.suppress(StoreUnavailable, TenantErased):
+            # Whoever is asked what it did can then find out. Where Redis takes no note, the question says less.
+            with contextlib.suppress(PerdureError):
                 await self._claims.failed(mine.effect, mine.owner, _told(problem))
             raise
         except NotDone:

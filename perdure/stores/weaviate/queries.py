@@ -23,6 +23,13 @@ from perdure.together import together
 
 _MOST = 10_000
 """Weaviate's own bound on one answer."""
+
+_WORDS_AT_LEAST = 100
+"""Entries that a search by words is asked for at least. While what was written is not flushed, Weaviate before 1.36.19
+and 1.37.10 fills its list with the first that share any word, whatever comes after them (its pull request 11780; of 60
+fresh memories, the only one with the rarest word was missed at 20, measured). Of 1,450 turns, 100 instead of 30 take
+2 to 3 ms longer, and 200 take 7 (measured)."""
+
 _AT_ONCE = 16
 """Questions about single objects that wait at the same time."""
 
@@ -157,21 +164,24 @@ class Queries:
         return [_row(kind, item, 1.0 - (item.metadata.distance or 0.0)) for item in found]
 
     async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
-        """Return the entries that share the rarest words with a text of stems, best first."""
+        """Return the entries that share the rarest words with a text of stems, best first.
+
+        Of more than 100 that share any of them and were written within seconds, the best may be missing.
+        """
         collection = await self._connection.of(tenant, kind)
         try:
             async with answered_within(self._timeout):
                 found = await collection.query.bm25(
                     query=text,
                     query_properties=[WORDS],
-                    limit=limit,
+                    limit=max(limit, _WORDS_AT_LEAST),
                     filters=condition,
                     return_properties=_returned(kind),
                     return_metadata=_SCORE,
                 )
         except MissingTenant:
             return []
-        return [_row(kind, item, item.metadata.score or 0.0) for item in found.objects]
+        return [_row(kind, item, item.metadata.score or 0.0) for item in found.objects[:limit]]
 
     async def count(self, tenant: str, kind: Kind, condition: Condition | None = None) -> int:
         """Return how many entries meet a condition; without one, how many are stored."""

@@ -28,8 +28,8 @@ TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 
 
 @pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "perdure", queue=QUEUE) as one:
+async def here(servers: Servers, tmp_path: Path, default_queue: str) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path / "perdure", queue=default_queue) as one:
         yield one
 
 

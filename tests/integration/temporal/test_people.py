@@ -36,10 +36,10 @@ PAGE = Path("docs/questions.md").read_text("utf-8")
 
 
 @pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+async def here(servers: Servers, tmp_path: Path, default_queue: str) -> AsyncGenerator[Deployment]:
     settings = {"tools": ("tests.support.tools",), "skills": (tmp_path / "skills",)}
     (tmp_path / "skills").mkdir()
-    async with deployment(servers, tmp_path / "perdure", queue=QUEUE, settings=settings) as one:
+    async with deployment(servers, tmp_path / "perdure", queue=default_queue, settings=settings) as one:
         yield one
 
 

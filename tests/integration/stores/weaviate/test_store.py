@@ -14,7 +14,7 @@ from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, 
 from perdure.filters import Filters
 from perdure.identity import memory_id, record_id
 from perdure.items import RecordItem, record_text
-from perdure.stores.weaviate import schema
+from perdure.stores.weaviate import queries, schema
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
@@ -215,6 +215,17 @@ async def test_the_payload_is_not_searched_by_words(longterm: LongTerm, tenant: 
     await put(longterm, tenant, record(tenant, "k"))
     hits = await longterm.search(tenant, text="EXEC_MEMORY_JSON n", vector=None, limit=10, filters=Filters(now=NOW))
     assert hits == []
+
+
+@pytest.mark.parametrize("at_least", [100, pytest.param(0, id="control")])
+async def test_what_has_just_been_written_is_found_by_its_rarest_word(
+    longterm: LongTerm, tenant: str, monkeypatch: pytest.MonkeyPatch, at_least: int
+) -> None:
+    monkeypatch.setattr(queries, "_WORDS_AT_LEAST", at_least)
+    entries = [memory(tenant, f"project p{number} is due in week nine") for number in range(90)]
+    await put(longterm, tenant, *entries)
+    best = [(await longterm.sharing_words(tenant, one.text, limit=5))[0].text for one in entries]
+    assert (best == [one.text for one in entries]) is bool(at_least)
 
 
 @pytest.mark.parametrize(("language", "expected"), [("german", ["Die Häuser am Fluss."]), ("english", [])])

@@ -27,6 +27,15 @@ output: "${steps.say.output}"
 """
 
 
+RESTOCKS = """
+name: restock
+inputs: {sku: {type: string, required: true}}
+steps:
+  - {id: order, tool: echo, args: {value: "${inputs.sku}"}}
+output: "${steps.order.output}"
+"""
+
+
 @pytest.fixture(scope="package")
 def provider() -> Generator[Issuer]:
     with issuer() as one:
@@ -42,6 +51,7 @@ async def service(
     skills.mkdir()
     (skills / "echo-it.yaml").write_text(ECHO, encoding="utf-8")
     (skills / "ask-first.yaml").write_text(ASKS, encoding="utf-8")
+    (skills / "restock.yaml").write_text(RESTOCKS, encoding="utf-8")
     policies = folder / "policies.yaml"
     policies.write_text("default: {hold: {rules: [{tags: [health]}]}}\n")
     settings = {"tools": ("tests.support.tools",), "skills": (skills,), "write_policies": policies}

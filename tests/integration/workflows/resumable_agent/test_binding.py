@@ -14,6 +14,7 @@ from perdure import Actor, ActorKind, AgentTask, Answer
 from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask
 from perdure.names import STARTED_BY
+from perdure.standing import StartedTask
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from tests.conftest import Servers
@@ -21,7 +22,6 @@ from tests.crash.test_tool_steps import reset
 from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of, until
 from worker.gateway import Gateway
-from worker.lookup import StartedTask
 
 ME = Actor(kind=ActorKind.PERSON, id="me")
 

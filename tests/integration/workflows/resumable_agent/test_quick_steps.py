@@ -101,10 +101,12 @@ output: "${{steps.n.count}}"
 
 
 async def test_without_that_limit_there_would_be_more(agents: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = quick_steps.AT_MOST
     monkeypatch.setattr(quick_steps, "AT_MOST", 1_000)
     monkeypatch.setattr(quick_steps, "QUICK_SECONDS", 60)
     _, events = await run(agents, many(agents.ledger()), numbers=numbers(COUNT))
-    assert max(together(events)) >= COUNT
+    # A workflow task that takes longer than the SDK lets it is ended by it, and goes on as another one.
+    assert max(together(events)) > most
 
 
 @pytest.mark.slow

@@ -1,0 +1,279 @@
+"""The client of a service: remembering, recalling, running tasks.
+
+Blocking. Written from ``client.py`` by ``make reference``: change that one.
+"""
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+from uuid import uuid4
+
+from pydantic import JsonValue, SecretStr
+
+from perdure.asking import OpenQuestion
+from perdure.client.answers import listed, recalled
+from perdure.client.blocking_transport import WITHIN, BlockingServiceConnection
+from perdure.client.problems import SERVICE
+from perdure.entries import Lane
+from perdure.errors import JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.items import Item
+from perdure.jobs import Receipt
+from perdure.memory.recall.query import RecallResult
+from perdure.refusals import AnswerUnusable
+from perdure.standing import JobState, JobStatus, StartedTask, TaskStanding
+from perdure.tasks import Phase, TaskResult
+from perdure.tolerance import taken_back
+
+POLLS = 4
+POLL_SECONDS = 0.15
+"""A job is looked at four times, 150 ms apart (R3); most have ended by then."""
+
+LOOKS = 30.0
+"""Seconds that the service waits for an end each time after that; it may wait for 60."""
+
+_AWAY = 1.0
+"""Seconds until a service that is away is asked again how what it has accepted goes on; a choice."""
+
+Given = str | Item | Mapping[str, Any]
+"""What may be remembered: a statement, an item, or one as JSON."""
+
+
+class BlockingClient:
+    """Another installation's memory and tasks.
+
+    Every method raises what the installation would: ``InvalidInput`` with the field and the fix, ``NotPermitted``,
+    ``StoreUnavailable`` where it cannot be reached. What was cut off on the way is sent again, and has its effect once.
+
+    Args:
+        url: Where its service is, such as ``https://memory.example.org``.
+        token: A token that ``perdure tokens create`` made there, or one of its OpenID provider.
+        user_id: For whom is asked, unless a call says so; None: the user whose token it is.
+        within: Seconds that an answer may take.
+
+    >>> client = BlockingClient("http://127.0.0.1:8321", "a token", user_id="ada")
+    """
+
+    def __init__(self, url: str, token: str | SecretStr, *, user_id: str | None = None, within: float = WITHIN) -> None:
+        secret = token.get_secret_value() if isinstance(token, SecretStr) else token
+        self._service = BlockingServiceConnection(url, secret, within=within)
+        self._user = user_id
+        self._keys: dict[str, str] = {}
+        """Under which key each endpoint's answer had its list."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._service.close()
+
+    def submit(
+        self, items: Sequence[Given], *, key: str = "", user_id: str | None = None, of: str | None = None, **more: Any
+    ) -> str:
+        """Submit what is to be remembered; returns the id of its job once it is on the installation's disk.
+
+        Args:
+            items: Statements, items, or items as JSON, at most 100.
+            key: The batch's own key: the same items under it are the same job. Empty: each call is a batch of its own.
+            user_id: For whom; None: the client's user.
+            of: The team or agent whose memory it is for; None: the user's own.
+            **more: Further fields of the request: ``agent`` and ``policy``.
+        """
+        body = {"items": [_sent(one) for one in items], "of": of, **more}
+        answer = self._service.post("/v2/control/ingest", self._for(user_id, body), key=key or uuid4().hex)
+        return _text(answer, "job_id")
+
+    def remember(
+        self, items: Sequence[Given], *, key: str = "", user_id: str | None = None, of: str | None = None, **more: Any
+    ) -> Receipt:
+        """Remember, and return what became of each item once that is certain; the arguments are those of ``submit``.
+
+        Raises:
+            JobFailed: The job failed, with the reason. One that is slow is waited for.
+        """
+        job = self.submit(items, key=key, user_id=user_id, of=of, **more)
+        return self.receipt(job, user_id=user_id, of=of)
+
+    def job(self, job: str, *, user_id: str | None = None, of: str | None = None, wait: float = 0.0) -> JobState:
+        """Return where a job is, waiting up to 60 seconds for its end."""
+        asked = {"user_id": user_id or self._user, "of": of, "wait": wait}
+        path = f"/v2/control/ingest/jobs/{quote(job, safe='')}"
+        return _read(JobState, self._service.get(path, asked, waits=wait))
+
+    def receipt(self, job: str, *, user_id: str | None = None, of: str | None = None) -> Receipt:
+        """Wait for a job's receipt, however long it takes, also while the service is away for a while.
+
+        Raises:
+            JobFailed: The job failed, with the reason.
+        """
+        looked = 0
+        while True:
+            wait = 0.0 if looked < POLLS else LOOKS
+            looked += 1
+            try:
+                state = self.job(job, user_id=user_id, of=of, wait=wait)
+            except StoreUnavailable:
+                # It was accepted, and goes on: only how it goes cannot be asked.
+                time.sleep(_AWAY)
+                continue
+            if state.status is JobStatus.FAILED:
+                raise JobFailed(f"{job}: {state.problem}")
+            if state.receipt is not None:
+                return state.receipt
+            time.sleep(POLL_SECONDS)
+
+    def recall(self, text: str = "", *, user_id: str | None = None, of: str | None = None, **more: Any) -> RecallResult:
+        """Recall from every tier of memory.
+
+        Args:
+            text: The question.
+            user_id: For whom; None: the client's user.
+            of: The team or agent whose memory is asked; None: the user's own.
+            **more: Further fields of ``RecallRequest``, such as ``limit``, ``session`` or ``strategy``.
+        """
+        body = self._for(user_id, {"text": text, "of": of, **more})
+        return self._recalled("query", self._service.post("/v2/control/query", body))
+
+    def activity(
+        self,
+        lane: Lane | str,
+        keys: Sequence[str],
+        *,
+        user_id: str | None = None,
+        of: str | None = None,
+        limit: int = 10,
+    ) -> RecallResult:
+        """Return the records of a log under exactly these keys; see ``recall``."""
+        asked = {"user_id": user_id or self._user, "of": of, "lane": str(lane), "key": list(keys), "limit": limit}
+        return self._recalled("activity", self._service.get("/v2/control/activity", asked))
+
+    def start(self, task_id: str, *, user_id: str | None = None, again: bool = False, **task: Any) -> StartedTask:
+        """Start a task, or attach to the one that there is under its id.
+
+        Args:
+            task_id: Its id: a user and a ``task_id`` are one task.
+            user_id: For whom; None: the client's user.
+            again: Whether to run a completed task once more; its recorded effects are not repeated.
+            **task: Its ``skill`` or ``goal``, its ``inputs``, and further fields of ``AgentTask``.
+        """
+        body = self._for(user_id, {"task_id": task_id, "again": again, **task})
+        return _read(StartedTask, self._service.post("/v2/control/tasks", body))
+
+    def task(self, workflow_id: str, *, user_id: str | None = None, wait: float = 0.0) -> TaskStanding:
+        """Return where a task is, what it asks and how it ended, waiting up to 60 seconds for its end."""
+        asked = {"user_id": user_id or self._user, "wait": wait}
+        return _read(TaskStanding, self._service.get(_at(workflow_id), asked, waits=wait))
+
+    def result(self, workflow_id: str, *, user_id: str | None = None) -> TaskResult:
+        """Wait for a task's end, however long it takes, also while the service is away for a while.
+
+        Raises:
+            TaskFailed: It failed.
+            WorkflowCancelled: It was cancelled.
+        """
+        for state in self.followed(workflow_id, user_id=user_id):
+            if state.is_open:
+                continue
+            ended = state.result
+            if ended is not None and ended.status is Phase.COMPLETED:
+                return ended
+            if ended is not None and ended.status is Phase.CANCELLED:
+                raise WorkflowCancelled(f"{workflow_id} was cancelled")
+            raise TaskFailed(f"{workflow_id}: {ended.problem if ended else 'it left no result'}")
+        raise AssertionError("a task is followed to its end")
+
+    def followed(self, workflow_id: str, *, user_id: str | None = None) -> Generator[TaskStanding]:
+        """Yield where a task is, whenever that was looked at anew, until it has ended; the last one says how."""
+        wait = 0.0
+        while True:
+            try:
+                state = self.task(workflow_id, user_id=user_id, wait=wait)
+            except StoreUnavailable:
+                time.sleep(_AWAY)
+                continue
+            yield state
+            if not state.is_open:
+                return
+            # What it asks is told soon: a question may come at any time.
+            wait = 2.0
+
+    def questions(self, *, user_id: str | None = None, limit: int = 50) -> list[OpenQuestion]:
+        """Return what waits for a person to answer, what waits longest first."""
+        path = "/v2/control/questions"
+        answer = self._service.get(path, {"user_id": user_id or self._user, "limit": limit})
+        return [_read(OpenQuestion, one) for one in listed(answer)[1]]
+
+    def answer(
+        self, workflow_id: str, question_id: str, value: JsonValue, *, user_id: str | None = None, note: str = ""
+    ) -> None:
+        """Answer a question. The token has to be a person's."""
+        body = {"question_id": question_id, "value": value, "note": note}
+        self._steered(workflow_id, "answer", user_id, body)
+
+    def deliver(
+        self, workflow_id: str, name: str, value: JsonValue = None, *, user_id: str | None = None, id_: str = ""
+    ) -> None:
+        """Deliver an event that a step waits for, or will wait for; ``id_`` is its sender's own, taken once."""
+        body = {"name": name, "value": value} | ({"id": id_} if id_ else {})
+        self._steered(workflow_id, "deliver", user_id, body)
+
+    def message(self, workflow_id: str, text: str, *, user_id: str | None = None) -> None:
+        """Send a message to the model of a task with a goal."""
+        self._steered(workflow_id, "message", user_id, {"text": text})
+
+    def pause(self, workflow_id: str, *, user_id: str | None = None, because: str = "") -> None:
+        """Pause a task: what is under way ends, and nothing new begins."""
+        self._steered(workflow_id, "pause", user_id, {"because": because})
+
+    def resume(self, workflow_id: str, *, user_id: str | None = None, because: str = "") -> None:
+        """Let a paused task go on."""
+        self._steered(workflow_id, "resume", user_id, {"because": because})
+
+    def cancel(self, workflow_id: str, *, user_id: str | None = None) -> None:
+        """Ask a task to stop; it finishes what it must not leave half done."""
+        self._steered(workflow_id, "cancel", user_id, {})
+
+    def _steered(self, workflow_id: str, how: str, user_id: str | None, body: Mapping[str, Any]) -> None:
+        self._service.post(f"{_at(workflow_id)}/{how}", self._for(user_id, body))
+
+    def _for(self, user_id: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
+        sent = {"user_id": user_id or self._user, **body}
+        return {name: value for name, value in sent.items() if value is not None or name == "value"}
+
+    def _recalled(self, endpoint: str, answer: object) -> RecallResult:
+        self._keys[endpoint], result = recalled(answer, self._keys.get(endpoint, ""), now=datetime.now(UTC))
+        return result
+
+
+def _at(workflow_id: str) -> str:
+    return f"/v2/control/tasks/{quote(workflow_id, safe='')}"
+
+
+def _sent(given: Given) -> JsonValue:
+    if isinstance(given, str):
+        return {"kind": "memory", "content": given}
+    if isinstance(given, Mapping):
+        return dict(given)
+    return given.model_dump(mode="json", exclude_unset=True)
+
+
+def _text(answer: object, name: str) -> str:
+    found = answer.get(name) if isinstance(answer, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    if not isinstance(found, str):
+        raise AnswerUnusable(f"the {SERVICE} answers without {name}")
+    return found
+
+
+def _read(kind: Any, answer: object) -> Any:
+    try:
+        return taken_back(kind, answer)
+    except ValueError as error:
+        raise AnswerUnusable(f"the {SERVICE} answers something that is no {kind.__name__}") from error

@@ -1,0 +1,126 @@
+"""Requests to a service, sent again where that is safe. Decides nothing of what they say."""
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import httpx2
+
+from perdure.client.problems import SERVICE, is_worth_another, problem_of
+from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
+
+WITHIN = 30.0
+"""Seconds that an answer may take beyond what the service was asked to wait; a choice."""
+
+ATTEMPTS = 4
+"""How often a request is sent in all; a choice. With the pauses between, that takes three seconds."""
+
+_PAUSE = 0.4
+"""Seconds before the second attempt, twice as many before each further one; a choice."""
+
+_LONGEST_PAUSE = 10.0
+"""Seconds that the service may ask for between two attempts; beyond that, the caller is told. A choice."""
+
+
+class ServiceConnection:
+    """A connection to a service.
+
+    Every request that changes something has an idempotency key, under which the service makes the change once: so all
+    requests may be sent again.
+
+    Args:
+        url: Where the service is, such as ``https://memory.example.org``.
+        token: What lets the caller in.
+        within: Seconds that an answer may take.
+
+    Raises:
+        InvalidInput: The address is none.
+    """
+
+    def __init__(self, url: str, token: str, *, within: float = WITHIN) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidInput("url", f"{url!r} is not the address of a service", fix="write https://host:port")
+        self._within = within
+        self._web = httpx2.AsyncClient(
+            base_url=url.rstrip("/"),
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            follow_redirects=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._web.aclose()
+
+    async def get(self, path: str, params: Mapping[str, Any] | None = None, *, waits: float = 0.0) -> Any:
+        """Return what is at a path, as JSON; ``waits`` are seconds that the service was asked to wait.
+
+        Raises:
+            PerdureError: What the service refuses, as it would be raised there.
+            StoreUnavailable: It cannot be reached, or answers nothing that can be read.
+        """
+        return await self._sent("GET", path, params, None, waits)
+
+    async def post(self, path: str, body: Mapping[str, Any], *, key: str = "") -> Any:
+        """Return what the service answers to a body, as JSON; ``key`` is the request's idempotency key, if it has one.
+
+        Raises:
+            PerdureError: What the service refuses, as it would be raised there.
+            StoreUnavailable: It cannot be reached, or answers nothing that can be read. It may have been taken.
+        """
+        return await self._sent("POST", path, None, (body, key or uuid4().hex), 0.0)
+
+    async def _sent(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None,
+        sent: tuple[Mapping[str, Any], str] | None,
+        waits: float,
+    ) -> Any:
+        given = {name: value for name, value in (params or {}).items() if value is not None}
+        more: dict[str, Any] = {"json": sent[0], "headers": {"Idempotency-Key": sent[1]}} if sent else {}
+        pause = _PAUSE
+        for attempt in range(ATTEMPTS):
+            wait: float | None = None
+            try:
+                answer = await self._web.request(method, path, params=given, timeout=self._within + waits, **more)
+            except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
+                error: PerdureError = StoreUnavailable(SERVICE, f"{path}: {type(problem).__name__}")
+                error.__cause__ = problem
+            else:
+                if answer.is_success:
+                    return _json(answer, path)
+                wait = _seconds(answer.headers.get("retry-after", ""))
+                error = problem_of(answer.status_code, _json(answer), wait)
+                if not is_worth_another(answer.status_code):
+                    raise error
+            if attempt + 1 == ATTEMPTS or (wait or 0.0) > _LONGEST_PAUSE:
+                raise error
+            await asyncio.sleep(max(pause, wait or 0.0))
+            pause *= 2
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _json(answer: httpx2.Response, path: str = "") -> Any:
+    try:
+        return answer.json()
+    except ValueError as error:
+        if not path:
+            return None
+        raise StoreUnavailable(SERVICE, f"{path}: what it answers is not JSON") from error
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isdecimal() else None

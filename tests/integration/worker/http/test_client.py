@@ -1,0 +1,218 @@
+"""The client of a service: it waits, it understands refusals, and what was cut off has its effect once."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from perdure.access import TokenScope
+from perdure.client import Client
+from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed
+from perdure.items import MemoryItem
+from perdure.jobs import Fate
+from perdure.refusals import AnswerUnusable, NotAuthenticated, NotPermitted, UnknownThing
+from tests.support.http_service import Service
+from tests.support.losing import losing
+from tests.support.pages import blocks
+from tests.support.waiting import until
+
+FACT = "The staging database is rebuilt every Sunday."
+
+
+@pytest.fixture
+async def client(service: Service, user: str) -> AsyncGenerator[Client]:
+    async with Client(service.url, await service.token(user_id=user, person=True)) as one:
+        yield one
+
+
+async def test_what_is_remembered_is_recalled(client: Client) -> None:
+    receipt = await client.remember([FACT, {"kind": "memory", "content": "Ada likes marzipan."}], key="k")
+    assert receipt.count(Fate.SEARCHABLE) == 2
+    assert await client.submit([FACT, {"kind": "memory", "content": "Ada likes marzipan."}], key="k") == receipt.job_id
+    found = await client.recall("When is staging rebuilt?", limit=1)
+    [item] = found.items
+    assert (item.text, FACT in found.context, bool(item.parts)) == (FACT, True, True)
+    record = {"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}
+    await client.remember([record])
+    [exact] = (await client.activity("pattern", ["cores"])).items
+    assert exact.payload == {"number": 2}
+
+
+async def test_a_task_is_started_answered_and_waited_for(client: Client) -> None:
+    started = await client.start(f"t-{uuid4().hex[:8]}", skill="ask-first")
+    assert started.new
+
+    async def asked() -> list[Any]:
+        return await client.questions()
+
+    [question] = await until(asked, bool)
+    waiting = asyncio.create_task(client.result(started.workflow_id))
+    await client.answer(started.workflow_id, question.question.id, "yes")
+    assert (await waiting).output == "hello"
+    assert (await client.task(started.workflow_id)).is_open is False
+
+
+async def test_a_task_that_fails_says_why(client: Client) -> None:
+    started = await client.start(f"t-{uuid4().hex[:8]}", skill="ask-first")
+    await until(client.questions, bool)
+    await client.cancel(started.workflow_id)
+    with pytest.raises(Exception, match="was cancelled"):
+        await client.result(started.workflow_id)
+    with pytest.raises(InvalidInput, match="no-such-skill"):
+        await client.start(f"t-{uuid4().hex[:8]}", skill="no-such-skill")
+    assert TaskFailed.code != JobFailed.code
+
+
+async def test_a_refusal_is_the_error_that_it_was_there(service: Service, client: Client, user: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await client.recall("x", limit=0)
+    assert refused.value.field == "limit"
+    with pytest.raises(UnknownThing, match="there is no 'ingest-none'"):
+        await client.receipt("ingest-none")
+    with pytest.raises(UnknownThing):
+        await client.recall("x", user_id="somebody else")
+    async with Client(service.url, await service.token(TokenScope.READ, user_id=user)) as reader:
+        with pytest.raises(NotPermitted):
+            await reader.submit([FACT])
+    async with Client(service.url, "nonsense") as stranger:
+        with pytest.raises(NotAuthenticated):
+            await stranger.recall("x")
+    with pytest.raises(InvalidInput, match="write https://host:port"):
+        Client("memory.example.org", "t")
+
+
+async def test_what_was_taken_and_not_heard_of_is_sent_again_and_has_its_effect_once(
+    service: Service, user: str
+) -> None:
+    token = await service.token(user_id=user, person=True)
+    async with losing(service.url) as way, Client(way.url, token) as client:
+        way.lost = 2
+        first = await client.submit([FACT])
+        way.lost = 1
+        started = await client.start(f"t-{uuid4().hex[:8]}", skill="echo-it", inputs={"text": "x"})
+        way.lost = 1
+        receipt = await client.receipt(first)
+        assert receipt.count(Fate.SEARCHABLE) == 1
+        assert (await client.result(started.workflow_id)).output == "x"
+        [item] = (await client.recall("When is staging rebuilt?")).items
+        assert item.seen == 1, "one batch, and not one with each sending"
+        way.lose_all = True
+        with pytest.raises(StoreUnavailable, match="memory service"):
+            await client.recall("x")
+
+
+async def test_waiting_goes_on_while_the_service_is_away(service: Service, user: str) -> None:
+    token = await service.token(user_id=user)
+    async with losing(service.url) as way, Client(way.url, token) as client:
+        job = await client.submit([FACT])
+        way.lose_all = True
+        waiting = asyncio.create_task(client.receipt(job))
+        await asyncio.sleep(4)
+        assert not waiting.done(), "its attempts were over after three seconds"
+        way.lose_all = False
+        assert (await waiting).count(Fate.SEARCHABLE) == 1
+
+
+async def test_the_page_shows_the_blocking_client_at_work(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    [code] = [block.text for block in blocks(Path("docs/http.md")) if block.language == "python"]
+    names: dict[str, Any] = {}
+    exec(compile(code, "docs/http.md", "exec"), names)
+    token = await service.token(person=True)
+    assert await asyncio.to_thread(names["restocked"], service.url, token) == "bolts"
+    assert FACT in capsys.readouterr().out
+
+
+class Odd(BaseHTTPRequestHandler):
+    """A memory service of another kind: its answers are what a test says."""
+
+    answers: dict[str, tuple[int, str]]
+    asked: list[str]
+
+    def _answer(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.asked.append(f"{self.command} {self.path}")
+        status, text = self.answers[self.path.partition("?")[0]]
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text.encode())))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    do_GET = do_POST = _answer
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+async def odd() -> AsyncGenerator[tuple[Client, type[Odd]]]:
+    handler = type("Handler", (Odd,), {"answers": {}, "asked": []})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        async with Client(f"http://127.0.0.1:{server.server_port}", "t", user_id="ada") as client:
+            yield client, handler
+        server.shutdown()
+
+
+async def test_another_services_answer_is_read_and_the_key_that_worked_is_kept(
+    odd: tuple[Client, type[Odd]],
+) -> None:
+    client, service = odd
+    service.answers["/v2/control/query"] = (200, json.dumps({"evidence": [{"memory": "Ada likes marzipan."}]}))
+    [item] = (await client.recall("What does Ada like?")).items
+    assert item.text == "Ada likes marzipan."
+    # It now adds another list, which comes first in the order.
+    changed = {"entries": ["not this"], "evidence": [{"memory": "Ada likes marzipan."}]}
+    service.answers["/v2/control/query"] = (200, json.dumps(changed))
+    assert [one.text for one in (await client.recall("x")).items] == ["Ada likes marzipan."]
+
+
+@pytest.mark.parametrize("text", ["", "<html>", "[", '"a"', "{}", "null"])
+async def test_what_is_no_answer_is_refused_and_not_taken_for_nothing(odd: tuple[Client, type[Odd]], text: str) -> None:
+    client, service = odd
+    service.answers["/v2/control/query"] = (200, text)
+    service.answers["/v2/control/ingest"] = (202, text)
+    with pytest.raises((AnswerUnusable, StoreUnavailable)):
+        await client.recall("x")
+    with pytest.raises((AnswerUnusable, StoreUnavailable)):
+        await client.submit([MemoryItem(content=FACT, occurrence="o", occurred_at=datetime.now(UTC))])
+
+
+async def test_a_job_that_failed_is_an_error_with_its_reason_and_one_that_runs_is_waited_for(
+    odd: tuple[Client, type[Odd]],
+) -> None:
+    client, service = odd
+    place = "/v2/control/ingest/jobs/j"
+    service.answers[place] = (200, json.dumps({"job_id": "j", "status": "queued for review"}))
+    waiting = asyncio.create_task(client.receipt("j"))
+    await until_asked(service, 6)
+    assert not waiting.done()
+    service.answers[place] = (200, json.dumps({"job_id": "j", "status": "failed", "problem": "the disk is full"}))
+    with pytest.raises(JobFailed, match="j: the disk is full"):
+        await waiting
+    assert [one.rpartition("wait=")[2] for one in service.asked[:6]] == ["0.0", "0.0", "0.0", "0.0", "30.0", "30.0"]
+
+
+async def until_asked(service: type[Odd], times: int) -> None:
+    async def asked() -> int:
+        return len(service.asked)
+
+    await until(asked, lambda number: number >= times)
+
+
+async def test_what_is_refused_for_good_is_asked_once(odd: tuple[Client, type[Odd]]) -> None:
+    client, service = odd
+    service.answers["/v2/control/query"] = (422, json.dumps({"detail": "no"}))
+    with pytest.raises(InvalidInput, match="no"):
+        await client.recall("x")
+    assert len(service.asked) == 1
+    service.answers["/v2/control/query"] = (503, json.dumps({"detail": "busy"}))
+    with pytest.raises(StoreUnavailable, match="busy"):
+        await client.recall("x")
+    assert len(service.asked) == 5
