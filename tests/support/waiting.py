@@ -17,8 +17,11 @@ from perdure.tasks import Progress
 
 T = TypeVar("T")
 
+PATIENCE = 60.0
+"""Seconds after which a test gives up: what takes 4 s alone took 19 with fourteen processes beside it (measured)."""
 
-async def until(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float = 20) -> T:
+
+async def until(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float = PATIENCE) -> T:
     """Ask until the answer is right.
 
     Raises:
@@ -38,7 +41,7 @@ async def until(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool], sec
         raise TimeoutError(f"not within {seconds} s; the last answer, {last}") from error
 
 
-async def until_true(holds: Callable[[], bool], seconds: float = 20) -> None:
+async def until_true(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Look until something holds."""
 
     async def look() -> bool:
@@ -48,7 +51,7 @@ async def until_true(holds: Callable[[], bool], seconds: float = 20) -> None:
 
 
 async def progress_of(
-    handle: WorkflowHandle[Any, Any], holds: Callable[[Progress], bool], seconds: float = 20
+    handle: WorkflowHandle[Any, Any], holds: Callable[[Progress], bool], seconds: float = PATIENCE
 ) -> Progress:
     """Ask a task for its progress until something holds of it, also while its worker has not polled yet."""
 
@@ -65,7 +68,7 @@ async def progress_of(
     return found
 
 
-async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "", seconds: float = 20) -> Question:
+async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "", seconds: float = PATIENCE) -> Question:
     """Wait until a task asks something: anything, or this."""
     progress = await progress_of(
         handle, lambda one: any(not identifier or question.id == identifier for question in one.questions), seconds
@@ -73,7 +76,7 @@ async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "", se
     return progress.questions[0]
 
 
-async def update_arrived(client: Client, workflow: str, update: str, seconds: float = 20) -> None:
+async def update_arrived(client: Client, workflow: str, update: str, seconds: float = PATIENCE) -> None:
     """Wait until Temporal has an update with this id for a workflow, whether or not a worker has accepted it."""
     stage = UpdateWorkflowExecutionLifecycleStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ADMITTED
     request = PollWorkflowExecutionUpdateRequest(
