@@ -73,6 +73,7 @@ from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
 from perdure.secrets.annotation import Secret
 from perdure.secrets.sources import SecretSource
+from perdure.standing import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.steering import (
     GivenFeedback,
     Intervention,
@@ -162,6 +163,8 @@ __all__ = [
     "InvalidTask",
     "ItemReceipt",
     "JobFailed",
+    "JobState",
+    "JobStatus",
     "Judgement",
     "Lane",
     "LateVerdict",
@@ -224,6 +227,7 @@ __all__ = [
     "SecretSource",
     "SettledJob",
     "Source",
+    "StartedTask",
     "State",
     "StepReport",
     "StepStatus",
@@ -239,6 +243,7 @@ __all__ = [
     "TaskMessage",
     "TaskResult",
     "TaskSchedule",
+    "TaskStanding",
     "TenantErased",
     "TenantKeyMismatch",
     "TenantKeyMissing",

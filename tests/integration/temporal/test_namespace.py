@@ -135,4 +135,4 @@ async def test_what_does_not_become_usable_is_refused_with_the_command_after_the
         assert "they are not usable 1 s after they were registered" in str(caught.value)
         assert f"run {command('default')}" in str(caught.value)
         assert await missing(client) == []
-        assert await temporal.requests(COUNTED) >= 3, "it asked until its limit"
+        assert await temporal.requests(COUNTED) > 1, "it asked again until its limit"
