@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from perdure.access import Caller, TokenScope
 from perdure.errors import TenantKeyMissing
+from perdure.refusals import RequestRefused
 from perdure.settings import Settings
 from perdure.stores.tenant_key import TenantKey
 from worker.gateway import Gateway
@@ -64,6 +65,8 @@ async def mcp(request: Request) -> Response:
 
     Connecting needs the scope `read`; what a tool does needs its own.
     """
+    if not getattr(request.state, "body", b""):
+        raise RequestRefused("the body is empty (send a request of the protocol, as JSON)")
     transport: Transport = request.app.state.mcp
     return _HandedOver(transport)
 

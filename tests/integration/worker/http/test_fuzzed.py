@@ -69,7 +69,7 @@ def _try(operation: Any, mode: GenerationMode, token: str, found: list[str], sta
             return
         try:
             case.validate_response(answer, checks=CHECKS)
-        except Exception as problem:  # noqa: BLE001  every finding is told, and not only the first
+        except (Exception, BaseExceptionGroup) as problem:  # noqa: BLE001  every finding is told, and not only the first
             told = f"{operation.method} {operation.path}: {answer.status_code} {str(problem)[:2_000]}"
             if len(found) < 20:
                 found.append(told)

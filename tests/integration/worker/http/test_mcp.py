@@ -114,6 +114,8 @@ async def test_without_a_token_nobody_is_let_in(service: Service) -> None:
         answer = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
     async with service.client_with(await service.token(user_id="ada")) as client:
+        empty = await client.post("/mcp")
+        assert (empty.status_code, empty.json()["code"]) == (400, "PRD510")
         broken = await client.post("/mcp", content=b"{", headers={"Content-Type": "application/json"})
         assert broken.status_code == 400
         assert "Traceback" not in json.dumps(broken.text)
