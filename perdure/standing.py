@@ -20,6 +20,8 @@ class TaskStanding(Passed):
 
     workflow_id: str
     is_open: bool
+    phase: str = ""
+    """Its phase, as Temporal's list says it: also of one that left no result."""
     progress: Progress | None = None
     """None: no worker can say at the moment."""
     result: TaskResult | None = None

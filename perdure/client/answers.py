@@ -5,17 +5,19 @@ what is no answer at all is refused.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from perdure.entries import EntryKind
 from perdure.identity import digest
 from perdure.memory.recall.query import FoundBy, RecalledItem, RecallResult
 from perdure.model import Instant
 from perdure.refusals import AnswerUnusable
+from perdure.tolerance import taken_back
 
 LIST_KEYS = ("entries", "evidence", "results", "items", "records", "memories", "data")
 """Where the list is, the first of them that there is."""
@@ -83,7 +85,7 @@ def recalled(answer: object, known: str = "", *, now: datetime) -> tuple[str, Re
 
 def _item(entry: object, place: int, now: datetime) -> RecalledItem:
     try:
-        return RecalledItem.model_validate(entry)
+        return taken_back(RecalledItem, entry)
     except ValidationError:
         return _foreign(entry, place, now)
 
@@ -91,19 +93,40 @@ def _item(entry: object, place: int, now: datetime) -> RecalledItem:
 def _foreign(entry: object, place: int, now: datetime) -> RecalledItem:
     given: Mapping[str, object] = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
     told = entry if isinstance(entry, str) else _first(given, _TEXTS, str)
-    text = told or json.dumps(entry, ensure_ascii=False, default=str)
-    score = _first(given, _SCORES, (int, float))
+    text = _whole(told or json.dumps(entry, ensure_ascii=False, default=str))
     return RecalledItem(
-        id=str(_first(given, _IDS, (str, int)) or f"remote-{digest('remote/1', place, text)[:24]}"),
+        id=_whole(str(_first(given, _IDS, (str, int)) or f"remote-{digest('remote/1', place, text)[:24]}")),
         kind=EntryKind.MEMORY,
         text=text,
-        payload=cast("Any", entry),
+        payload=_plain(cast("object", entry)),
         found_by=FoundBy.SEMANTIC,
-        score=float(score) if score is not None else 0.0,
+        score=_score(given),
         parts={},
         why="as another service ranks it",
         last_seen=_moment(given) or now,
     )
+
+
+def _whole(text: str) -> str:
+    """Return a text without halves of surrogate pairs, which nothing can store."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _plain(entry: object) -> JsonValue:
+    """Return a value as others can read it too; None: it is none, as with numbers that are none."""
+    try:
+        return cast("JsonValue", json.loads(_whole(json.dumps(entry, ensure_ascii=False, allow_nan=False))))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _score(given: Mapping[str, object]) -> float:
+    found = _first(given, _SCORES, (int, float))
+    try:
+        score = float(found or 0.0)
+    except OverflowError:
+        return 0.0
+    return score if math.isfinite(score) else 0.0
 
 
 def _first(given: Mapping[str, object], names: tuple[str, ...], kinds: type | tuple[type, ...]) -> Any:

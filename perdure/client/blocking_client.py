@@ -18,7 +18,7 @@ from perdure.client.answers import listed, recalled
 from perdure.client.blocking_transport import WITHIN, BlockingServiceConnection
 from perdure.client.problems import SERVICE
 from perdure.entries import Lane
-from perdure.errors import JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
 from perdure.items import Item
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
@@ -36,6 +36,9 @@ LOOKS = 30.0
 
 _AWAY = 1.0
 """Seconds until a service that is away is asked again how what it has accepted goes on; a choice."""
+
+_AWAY_AT_MOST = 150
+"""How often in a row: with the attempts of each request, some ten minutes; a choice, longer than a restart."""
 
 Given = str | Item | Mapping[str, Any]
 """What may be remembered: a statement, an item, or one as JSON."""
@@ -57,7 +60,9 @@ class BlockingClient:
     """
 
     def __init__(self, url: str, token: str | SecretStr, *, user_id: str | None = None, within: float = WITHIN) -> None:
-        secret = token.get_secret_value() if isinstance(token, SecretStr) else token
+        secret = (token.get_secret_value() if isinstance(token, SecretStr) else token).strip()
+        if not secret.isascii() or not secret.isprintable():
+            raise InvalidInput("token", "is no token", fix="give the text that perdure tokens create has shown")
         self._service = BlockingServiceConnection(url, secret, within=within)
         self._user = user_id
         self._keys: dict[str, str] = {}
@@ -87,8 +92,8 @@ class BlockingClient:
             of: The team or agent whose memory it is for; None: the user's own.
             **more: Further fields of the request: ``agent`` and ``policy``.
         """
-        body = {"items": [_sent(one) for one in items], "of": of, **more}
-        answer = self._service.post("/v2/control/ingest", self._for(user_id, body), key=key or uuid4().hex)
+        body = {"items": [_sent(one) for one in items], "of": of, "key": key or uuid4().hex, **more}
+        answer = self._service.post("/v2/control/ingest", self._for(user_id, body))
         return _text(answer, "job_id")
 
     def remember(
@@ -109,12 +114,13 @@ class BlockingClient:
         return _read(JobState, self._service.get(path, asked, waits=wait))
 
     def receipt(self, job: str, *, user_id: str | None = None, of: str | None = None) -> Receipt:
-        """Wait for a job's receipt, however long it takes, also while the service is away for a while.
+        """Wait for a job's receipt, however long it takes, also while the service is away for some minutes.
 
         Raises:
             JobFailed: The job failed, with the reason.
+            StoreUnavailable: The service was away for ten minutes; the job goes on.
         """
-        looked = 0
+        looked, away = 0, 0
         while True:
             wait = 0.0 if looked < POLLS else LOOKS
             looked += 1
@@ -122,12 +128,18 @@ class BlockingClient:
                 state = self.job(job, user_id=user_id, of=of, wait=wait)
             except StoreUnavailable:
                 # It was accepted, and goes on: only how it goes cannot be asked.
+                away += 1
+                if away > _AWAY_AT_MOST:
+                    raise
                 time.sleep(_AWAY)
                 continue
+            away = 0
             if state.status is JobStatus.FAILED:
                 raise JobFailed(f"{job}: {state.problem}")
             if state.receipt is not None:
                 return state.receipt
+            if state.status is JobStatus.DONE:
+                raise AnswerUnusable(f"the {SERVICE} says that {job} is done, and not what became of it")
             time.sleep(POLL_SECONDS)
 
     def recall(self, text: str = "", *, user_id: str | None = None, of: str | None = None, **more: Any) -> RecallResult:
@@ -185,23 +197,32 @@ class BlockingClient:
             ended = state.result
             if ended is not None and ended.status is Phase.COMPLETED:
                 return ended
-            if ended is not None and ended.status is Phase.CANCELLED:
+            if state.phase == Phase.CANCELLED or (ended is not None and ended.status is Phase.CANCELLED):
                 raise WorkflowCancelled(f"{workflow_id} was cancelled")
             raise TaskFailed(f"{workflow_id}: {ended.problem if ended else 'it left no result'}")
         raise AssertionError("a task is followed to its end")
 
     def followed(self, workflow_id: str, *, user_id: str | None = None) -> Generator[TaskStanding]:
-        """Yield where a task is, whenever that was looked at anew, until it has ended; the last one says how."""
-        wait = 0.0
+        """Yield where a task is, whenever that was looked at anew, until it has ended; the last one says how.
+
+        Raises:
+            StoreUnavailable: The service was away for ten minutes; the task goes on.
+        """
+        wait, away = 0.0, 0
         while True:
             try:
                 state = self.task(workflow_id, user_id=user_id, wait=wait)
             except StoreUnavailable:
+                away += 1
+                if away > _AWAY_AT_MOST:
+                    raise
                 time.sleep(_AWAY)
                 continue
+            away = 0
             yield state
             if not state.is_open:
                 return
+            time.sleep(POLL_SECONDS)
             # What it asks is told soon: a question may come at any time.
             wait = 2.0
 
@@ -262,7 +283,7 @@ def _sent(given: Given) -> JsonValue:
         return {"kind": "memory", "content": given}
     if isinstance(given, Mapping):
         return dict(given)
-    return given.model_dump(mode="json", exclude_unset=True)
+    return given.model_dump(mode="json", exclude_unset=True) | {"kind": given.kind}
 
 
 def _text(answer: object, name: str) -> str:

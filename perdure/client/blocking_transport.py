@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2
+from pydantic_core import to_jsonable_python
 
 from perdure.client.problems import SERVICE, is_worth_another, problem_of
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 
-WITHIN = 30.0
-"""Seconds that an answer may take beyond what the service was asked to wait; a choice."""
+WITHIN = 90.0
+"""Seconds that an answer may take beyond what the service was asked to wait: it waits 60 for a worker."""
 
 ATTEMPTS = 4
 """How often a request is sent in all; a choice. With the pauses between, that takes three seconds."""
@@ -31,8 +32,8 @@ _LONGEST_PAUSE = 10.0
 class BlockingServiceConnection:
     """A connection to a service.
 
-    Every request that changes something has an idempotency key, under which the service makes the change once: so all
-    requests may be sent again.
+    Every request that changes something has an idempotency key, or a batch's own key in its body, under which the
+    service makes the change once: so all requests may be sent again.
 
     Args:
         url: Where the service is, such as ``https://memory.example.org``.
@@ -75,25 +76,29 @@ class BlockingServiceConnection:
         """
         return self._sent("GET", path, params, None, waits)
 
-    def post(self, path: str, body: Mapping[str, Any], *, key: str = "") -> Any:
-        """Return what the service answers to a body, as JSON; ``key`` is the request's idempotency key, if it has one.
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Return what the service answers to a body, as JSON. Each call is a request of its own, however often sent.
 
         Raises:
             PerdureError: What the service refuses, as it would be raised there.
             StoreUnavailable: It cannot be reached, or answers nothing that can be read. It may have been taken.
         """
-        return self._sent("POST", path, None, (body, key or uuid4().hex), 0.0)
+        return self._sent("POST", path, None, body, 0.0)
 
     def _sent(
         self,
         method: str,
         path: str,
         params: Mapping[str, Any] | None,
-        sent: tuple[Mapping[str, Any], str] | None,
+        body: Mapping[str, Any] | None,
         waits: float,
     ) -> Any:
         given = {name: value for name, value in (params or {}).items() if value is not None}
-        more: dict[str, Any] = {"json": sent[0], "headers": {"Idempotency-Key": sent[1]}} if sent else {}
+        more: dict[str, Any] = {}
+        if body is not None:
+            more["json"] = to_jsonable_python(body)
+            if "key" not in body:
+                more["headers"] = {"Idempotency-Key": uuid4().hex}
         pause = _PAUSE
         for attempt in range(ATTEMPTS):
             wait: float | None = None
@@ -119,7 +124,7 @@ class BlockingServiceConnection:
 def _json(answer: httpx2.Response, path: str = "") -> Any:
     try:
         return answer.json()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if not path:
             return None
         raise StoreUnavailable(SERVICE, f"{path}: what it answers is not JSON") from error

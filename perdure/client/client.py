@@ -15,7 +15,7 @@ from perdure.client.answers import listed, recalled
 from perdure.client.problems import SERVICE
 from perdure.client.transport import WITHIN, ServiceConnection
 from perdure.entries import Lane
-from perdure.errors import JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
 from perdure.items import Item
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
@@ -33,6 +33,9 @@ LOOKS = 30.0
 
 _AWAY = 1.0
 """Seconds until a service that is away is asked again how what it has accepted goes on; a choice."""
+
+_AWAY_AT_MOST = 150
+"""How often in a row: with the attempts of each request, some ten minutes; a choice, longer than a restart."""
 
 Given = str | Item | Mapping[str, Any]
 """What may be remembered: a statement, an item, or one as JSON."""
@@ -54,7 +57,9 @@ class Client:
     """
 
     def __init__(self, url: str, token: str | SecretStr, *, user_id: str | None = None, within: float = WITHIN) -> None:
-        secret = token.get_secret_value() if isinstance(token, SecretStr) else token
+        secret = (token.get_secret_value() if isinstance(token, SecretStr) else token).strip()
+        if not secret.isascii() or not secret.isprintable():
+            raise InvalidInput("token", "is no token", fix="give the text that perdure tokens create has shown")
         self._service = ServiceConnection(url, secret, within=within)
         self._user = user_id
         self._keys: dict[str, str] = {}
@@ -84,8 +89,8 @@ class Client:
             of: The team or agent whose memory it is for; None: the user's own.
             **more: Further fields of the request: ``agent`` and ``policy``.
         """
-        body = {"items": [_sent(one) for one in items], "of": of, **more}
-        answer = await self._service.post("/v2/control/ingest", self._for(user_id, body), key=key or uuid4().hex)
+        body = {"items": [_sent(one) for one in items], "of": of, "key": key or uuid4().hex, **more}
+        answer = await self._service.post("/v2/control/ingest", self._for(user_id, body))
         return _text(answer, "job_id")
 
     async def remember(
@@ -106,12 +111,13 @@ class Client:
         return _read(JobState, await self._service.get(path, asked, waits=wait))
 
     async def receipt(self, job: str, *, user_id: str | None = None, of: str | None = None) -> Receipt:
-        """Wait for a job's receipt, however long it takes, also while the service is away for a while.
+        """Wait for a job's receipt, however long it takes, also while the service is away for some minutes.
 
         Raises:
             JobFailed: The job failed, with the reason.
+            StoreUnavailable: The service was away for ten minutes; the job goes on.
         """
-        looked = 0
+        looked, away = 0, 0
         while True:
             wait = 0.0 if looked < POLLS else LOOKS
             looked += 1
@@ -119,12 +125,18 @@ class Client:
                 state = await self.job(job, user_id=user_id, of=of, wait=wait)
             except StoreUnavailable:
                 # It was accepted, and goes on: only how it goes cannot be asked.
+                away += 1
+                if away > _AWAY_AT_MOST:
+                    raise
                 await asyncio.sleep(_AWAY)
                 continue
+            away = 0
             if state.status is JobStatus.FAILED:
                 raise JobFailed(f"{job}: {state.problem}")
             if state.receipt is not None:
                 return state.receipt
+            if state.status is JobStatus.DONE:
+                raise AnswerUnusable(f"the {SERVICE} says that {job} is done, and not what became of it")
             await asyncio.sleep(POLL_SECONDS)
 
     async def recall(
@@ -184,23 +196,32 @@ class Client:
             ended = state.result
             if ended is not None and ended.status is Phase.COMPLETED:
                 return ended
-            if ended is not None and ended.status is Phase.CANCELLED:
+            if state.phase == Phase.CANCELLED or (ended is not None and ended.status is Phase.CANCELLED):
                 raise WorkflowCancelled(f"{workflow_id} was cancelled")
             raise TaskFailed(f"{workflow_id}: {ended.problem if ended else 'it left no result'}")
         raise AssertionError("a task is followed to its end")
 
     async def followed(self, workflow_id: str, *, user_id: str | None = None) -> AsyncGenerator[TaskStanding]:
-        """Yield where a task is, whenever that was looked at anew, until it has ended; the last one says how."""
-        wait = 0.0
+        """Yield where a task is, whenever that was looked at anew, until it has ended; the last one says how.
+
+        Raises:
+            StoreUnavailable: The service was away for ten minutes; the task goes on.
+        """
+        wait, away = 0.0, 0
         while True:
             try:
                 state = await self.task(workflow_id, user_id=user_id, wait=wait)
             except StoreUnavailable:
+                away += 1
+                if away > _AWAY_AT_MOST:
+                    raise
                 await asyncio.sleep(_AWAY)
                 continue
+            away = 0
             yield state
             if not state.is_open:
                 return
+            await asyncio.sleep(POLL_SECONDS)
             # What it asks is told soon: a question may come at any time.
             wait = 2.0
 
@@ -261,7 +282,7 @@ def _sent(given: Given) -> JsonValue:
         return {"kind": "memory", "content": given}
     if isinstance(given, Mapping):
         return dict(given)
-    return given.model_dump(mode="json", exclude_unset=True)
+    return given.model_dump(mode="json", exclude_unset=True) | {"kind": given.kind}
 
 
 def _text(answer: object, name: str) -> str:

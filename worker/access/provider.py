@@ -122,12 +122,15 @@ class Provider:
                 described = await _json(web, f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
                 url = str(described.get("jwks_uri", ""))
             _require_believable(url)
-            found: list[Any] = (await _json(web, url)).get("keys") or []
+            found: object = (await _json(web, url)).get("keys")
+            if not isinstance(found, list):
+                raise StoreUnavailable("openid provider", f"{url}: has no list of keys")
         keys: dict[str, jwt.PyJWK] = {}
-        for one in found:
+        for one in cast("list[Any]", found):
             try:
                 key = jwt.PyJWK(one)
-            except (jwt.PyJWTError, AttributeError, TypeError):
+            # A key that cannot be read keeps nobody out whose key can.
+            except (jwt.PyJWTError, AttributeError, TypeError, ValueError):
                 continue
             # A shared secret among the keys would make everybody who sees them a signer.
             if key.algorithm_name in ALGORITHMS and one.get("use", "sig") == "sig":

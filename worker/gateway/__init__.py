@@ -31,12 +31,12 @@ class Gateway(
     MovingCalls,
     InboxCalls,
     LessonCalls,
-    ListingCalls,
     SteeringCalls,
     ChatCalls,
     SchedulingCalls,
     SkillCalls,
     AuditingCalls,
+    ListingCalls,
 ):
     """One installation, as its callers see it.
 

@@ -66,8 +66,8 @@ class AccessCalls(MemoryCalls):
         from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
 
         refuse_unknown(request)
-        # Without Temporal nothing is erased, and nobody's token revoked.
-        await self.client()
+        # Without Temporal and a worker nothing is erased, and nobody's token revoked.
+        await self.served()
         if request.of is None:
             tokens = AccessTokens(self._redis())
             await tokens.remove(*(one.id for one in await tokens.all() if one.user_id == request.user_id))
@@ -105,8 +105,11 @@ class AccessCalls(MemoryCalls):
             await reader.admission(caller, what, operation, admitted=admitted, by=by)
 
     @call
-    async def require_same_request(self, key: str, whose: str, request: bytes, *, by: Actor) -> None:
+    async def require_same_request(self, key: str, whose: str, request: bytes, *, by: Actor) -> bool:
         """Check that an idempotency key is new, or was sent with the same request, and remember it for a day.
+
+        Returns:
+            Whether it is new.
 
         Args:
             key: The key.
@@ -128,6 +131,7 @@ class AccessCalls(MemoryCalls):
         if not first and await ask(self._redis(), "GET", place) not in (told, None):
             fix = "use a new key for another request"
             raise KeyReused(f"the key {key[:80]!r} was sent before with another request ({fix})")
+        return bool(first)
 
     def _redis(self) -> "Redis":
         """Return this gateway's connection to Redis, which is opened when it is first used."""

@@ -1,7 +1,6 @@
 """Requests about single memories: changing them by their ids, listing them and their history."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from perdure.changes import Actor
 from perdure.documents import refuse_unknown
@@ -14,9 +13,6 @@ from perdure.updates import Rejection, Updated, UpdateRequest, Version
 from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
 from worker.waiting import ANSWER_WITHIN
-
-if TYPE_CHECKING:
-    pass
 
 
 class MemoriesCalls(MemoryCalls):

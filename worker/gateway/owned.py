@@ -5,20 +5,26 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
+from temporalio.client import (
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowQueryFailedError,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, PerdureError, TaskFailed, WorkflowCancelled
+from perdure.errors import InvalidInput, PerdureError, WorkflowFailed
 from perdure.identity import workflow_id as workflow_id_of
 from perdure.jobs import Receipt
 from perdure.names import STAGE, Workflow
 from perdure.refusals import UnknownThing
 from perdure.standing import JobState, JobStatus, TaskStanding
 from perdure.temporal.attributes import TENANT
-from perdure.temporal.errors import translated
+from perdure.temporal.errors import perdure_error
 from worker.gateway.base import call
 from worker.gateway.explaining import ExplainingCalls
+from worker.gateway.listing import ListingCalls
 
 _DIGITS = 12
 """Of the digest behind a task's id in its workflow's (``perdure.identity.workflow_id``)."""
@@ -34,7 +40,7 @@ _PROGRESS_WITHIN = 5.0
 """Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
 
 
-class OwnedCalls(ExplainingCalls):
+class OwnedCalls(ExplainingCalls, ListingCalls):
     """Looking at one user's tasks and jobs by their ids."""
 
     @call
@@ -65,14 +71,17 @@ class OwnedCalls(ExplainingCalls):
             InvalidTask: There is none with this id, or it is something else.
         """
         if wait and await self.is_running(workflow_id, by=by):
-            with suppress(TimeoutError, TaskFailed, WorkflowCancelled):
+            # However it ends: the state says so.
+            with suppress(TimeoutError, PerdureError):
                 async with asyncio.timeout(wait.total_seconds()):
                     await self.result(workflow_id, by=by)
-        is_open = await self.is_running(workflow_id, by=by)
+        told = await self.listed(workflow_id, by=by)
         progress = await self.progress(workflow_id, seconds=_PROGRESS_WITHIN, by=by)
-        result = None if is_open else await self.ended(workflow_id, by=by)
+        result = None if told.is_open else await self.ended(workflow_id, by=by)
         # What a task itself has said is not checked anew.
-        return TaskStanding.model_construct(workflow_id=workflow_id, is_open=is_open, progress=progress, result=result)
+        return TaskStanding.model_construct(
+            workflow_id=workflow_id, is_open=told.is_open, phase=told.phase, progress=progress, result=result
+        )
 
     @call
     async def job(
@@ -102,19 +111,19 @@ class OwnedCalls(ExplainingCalls):
         ended = found.status is not WorkflowExecutionStatus.RUNNING
         try:
             async with asyncio.timeout(None if ended else wait.total_seconds()):
-                return JobState(job_id=job, status=JobStatus.DONE, receipt=await translated(handle.result)())
+                return JobState(job_id=job, status=JobStatus.DONE, receipt=await handle.result())
         except TimeoutError:
             return JobState(job_id=job, status=JobStatus.RUNNING, stage=await self._stage(handle))
-        except PerdureError as error:
-            if not ended and (await handle.describe()).status is WorkflowExecutionStatus.RUNNING:
-                raise
-            problem = str(error).removeprefix(f"{error.code} ")
-            return JobState(job_id=job, status=JobStatus.FAILED, code=error.code, problem=problem)
+        except WorkflowFailureError as error:
+            # After any other error nobody knows how the job has ended, or whether it has.
+            failure = perdure_error(error) or WorkflowFailed(str(error))
+            problem = str(failure).removeprefix(f"{failure.code} ")
+            return JobState(job_id=job, status=JobStatus.FAILED, code=failure.code, problem=problem)
 
     async def _stage(self, handle: Any) -> str:
         try:
             return str(await handle.query(STAGE, rpc_timeout=_TOLD_WITHIN))
-        except RPCError:
+        except (RPCError, WorkflowQueryFailedError):
             return ""
 
     async def _described(self, workflow_id: str, unknown: InvalidInput) -> WorkflowExecutionDescription:

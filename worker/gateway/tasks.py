@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 from uuid import uuid4
 
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.converter import PayloadConverter
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
@@ -170,6 +170,9 @@ class TaskCalls(Base):
             if error.status in NOBODY_ANSWERS and not is_cancelling():
                 return None
             raise
+        except WorkflowQueryFailedError:
+            # A worker answers, and cannot replay it, say.
+            return None
 
     @call
     async def result(self, workflow_id: str, *, by: Actor) -> TaskResult:
@@ -216,8 +219,14 @@ class TaskCalls(Base):
             return None
 
     @call
-    async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
+    async def answer(self, workflow_id: str, answer: Answer, *, sending: str = "", by: Actor) -> None:
         """Answer a question that a task, a memory on hold, or a workflow of somebody's own waits on.
+
+        Args:
+            workflow_id: What asks.
+            answer: The answer.
+            sending: An id of this sending: the same again is the same answer, whether or not it was taken before.
+            by: Who answers.
 
         Raises:
             InvalidAnswer: The answer is malformed, or the question is answered already.
@@ -226,12 +235,14 @@ class TaskCalls(Base):
         """
         require_person(by)
         client = await self.client()
-        if (await asker_of(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
+        found = await asker_of(client, workflow_id)
+        # Of an answer that is sent again, Temporal may know that it was taken, also after the end.
+        if found.status is not WorkflowExecutionStatus.RUNNING and not sending:
             raise _ended(workflow_id, "it asks nothing")
         given = validated(type(answer), answer.model_dump() | {"by": by.id}, "")
         afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
         async with self._updating(workflow_id, "take the answer", "it asks nothing", afterwards):
-            await sent_update(client.get_workflow_handle(workflow_id), ANSWER, given)
+            await sent_update(client.get_workflow_handle(workflow_id), ANSWER, given, sending=sending)
 
     @call
     async def deliver(self, workflow_id: str, event: Event, *, by: Actor) -> None:

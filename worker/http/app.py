@@ -24,6 +24,9 @@ from worker.http.gate import AccessGate
 from worker.http.limits import BodyLimits
 from worker.http.observing import Observing
 
+_AUDITED_WITHIN = 10.0
+"""Seconds that the last lines of the audit may take when the service ends; a choice."""
+
 document = Routes("document")
 
 
@@ -65,7 +68,8 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
                 await gateway.warm(by=PROGRAM)
             yield
             # Whom the last requests let in is audited while the stores can still be reached.
-            await asyncio.gather(*auditing, return_exceptions=True)
+            if auditing:
+                await asyncio.wait(auditing, timeout=_AUDITED_WITHIN)
 
     app = FastAPI(title="Perdure", version=version, lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False

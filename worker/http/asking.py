@@ -70,6 +70,8 @@ class Once:
         self._caller = caller
         self._here = here
         self.key = key
+        self.is_repeated = False
+        """Whether the same request was sent under the key before; known once it was identified."""
 
     async def identify(self, user_id: str) -> str:
         """Return an id for what is asked: the same for the same request under the same key.
@@ -82,7 +84,8 @@ class Once:
         url, body = self._request.url, getattr(self._request.state, "body", b"")
         asked = b"\n".join([self._request.method.encode(), url.path.encode(), url.query.encode(), body])
         whose = digest("whose/1", self._caller.user_id or "", self._caller.actor.id, user_id)
-        await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
+        is_first = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
+        self.is_repeated = not is_first
         return digest("sent/1", whose, url.path, self.key)[:32]
 
 

@@ -81,9 +81,9 @@ class QueryBody(OwnedBody):
     session: Annotated[str, Field(max_length=300)] = ""
     strategy: Strategy = Strategy.BALANCED
     profile: ProfileName | None = None
-    memory_types: tuple[MemoryType, ...] = ()
-    tags: tuple[str, ...] = ()
-    scopes: tuple[str, ...] = ()
+    memory_types: Annotated[tuple[MemoryType, ...], Field(max_length=20)] = ()
+    tags: Annotated[tuple[str, ...], Field(max_length=100)] = ()
+    scopes: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     since: Instant | None = None
     until: Instant | None = None
     task: Annotated[str, Field(max_length=300)] = ""
@@ -185,8 +185,8 @@ class DecideBody(OwnedBody):
 class ConsentBody(OwnedBody):
     """What a user consents to from now on."""
 
-    grant: tuple[Purpose, ...] = ()
-    withdraw: tuple[Purpose, ...] = ()
+    grant: Annotated[tuple[Purpose, ...], Field(max_length=20)] = ()
+    withdraw: Annotated[tuple[Purpose, ...], Field(max_length=20)] = ()
 
 
 class EraseBody(OwnedBody):

@@ -60,7 +60,9 @@ async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnl
     """
     asked = body.asked(caller, "again")
     await once.identify(str(asked["user_id"]))
-    started = await here.start(validated(AgentTask, asked, "", InvalidTask), by=caller.actor, again=body.again)
+    # A request that is sent again asks for no further run: the first sending has asked for one.
+    again = body.again and not once.is_repeated
+    started = await here.start(validated(AgentTask, asked, "", InvalidTask), by=caller.actor, again=again)
     return answered(started, 202, {"Location": f"/v2/control/tasks/{started.workflow_id}"})
 
 
@@ -132,10 +134,9 @@ async def questions(
 @routes.at("POST", "/v2/control/tasks/{workflow_id}/answer", TokenScope.TASKS, answers=Done, person=True)
 async def answer_question(*, workflow_id: Id, body: AnswerBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
     """Answer a question of a task, or of another workflow. Only a person may: the token has to be one of a person."""
-    user = await _theirs(here, caller, body.user_id, workflow_id)
-    await once.identify(user)
+    identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
     given = validated(Answer, body.model_dump(exclude_unset=True, exclude={"user_id"}), "", InvalidAnswer)
-    await here.answer(workflow_id, given, by=caller.actor)
+    await here.answer(workflow_id, given, sending=identifier, by=caller.actor)
     return answered(Done(workflow_id=workflow_id))
 
 

@@ -168,6 +168,8 @@ class Queries:
 
         Of more than 100 that share any of them and were written within seconds, the best may be missing.
         """
+        if not limit:
+            return []
         collection = await self._connection.of(tenant, kind)
         try:
             async with answered_within(self._timeout):

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -14,7 +14,7 @@ import pytest
 
 from perdure.access import TokenScope
 from perdure.client import Client
-from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed
+from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, WorkflowCancelled
 from perdure.items import MemoryItem
 from perdure.jobs import Fate
 from perdure.refusals import AnswerUnusable, NotAuthenticated, NotPermitted, UnknownThing
@@ -39,6 +39,10 @@ async def test_what_is_remembered_is_recalled(client: Client) -> None:
     found = await client.recall("When is staging rebuilt?", limit=1)
     [item] = found.items
     assert (item.text, FACT in found.context, bool(item.parts)) == (FACT, True, True)
+    now = datetime.now(UTC)
+    given = MemoryItem(content="Ada's desk is by the window.", occurrence="o", occurred_at=now)
+    assert (await client.remember([given], key="réunion-7")).count(Fate.SEARCHABLE) == 1
+    assert (await client.recall("Where is Ada's desk?", until=now + timedelta(days=1))).items
     record = {"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}
     await client.remember([record])
     [exact] = (await client.activity("pattern", ["cores"])).items
@@ -67,7 +71,6 @@ async def test_a_task_that_fails_says_why(client: Client) -> None:
         await client.result(started.workflow_id)
     with pytest.raises(InvalidInput, match="no-such-skill"):
         await client.start(f"t-{uuid4().hex[:8]}", skill="no-such-skill")
-    assert TaskFailed.code != JobFailed.code
 
 
 async def test_a_refusal_is_the_error_that_it_was_there(service: Service, client: Client, user: str) -> None:
@@ -103,9 +106,28 @@ async def test_what_was_taken_and_not_heard_of_is_sent_again_and_has_its_effect_
         assert (await client.result(started.workflow_id)).output == "x"
         [item] = (await client.recall("When is staging rebuilt?")).items
         assert item.seen == 1, "one batch, and not one with each sending"
+        asking = await client.start(f"t-{uuid4().hex[:8]}", skill="ask-first")
+        [question] = await until(client.questions, bool)
+        way.lost = 1
+        await client.answer(asking.workflow_id, question.question.id, "yes")
+        assert (await client.result(asking.workflow_id)).output == "hello"
         way.lose_all = True
         with pytest.raises(StoreUnavailable, match="memory service"):
             await client.recall("x")
+
+
+async def test_a_run_that_was_asked_for_once_more_is_not_made_twice(service: Service, user: str) -> None:
+    async with Client(service.url, await service.token(user_id=user)) as client:
+        first = await client.start("again", skill="echo-it", inputs={"text": "x"})
+        await client.result(first.workflow_id)
+        body = {"task_id": "again", "skill": "echo-it", "inputs": {"text": "x"}, "again": True}
+        async with service.client_with(await service.token(user_id=user)) as web:
+            sent: list[bool] = []
+            for _ in range(2):
+                answer = await web.post("/v2/control/tasks", json=body, headers={"Idempotency-Key": "k"})
+                sent.append(answer.json()["new"])
+                await client.result(first.workflow_id)
+        assert sent == [True, False]
 
 
 async def test_waiting_goes_on_while_the_service_is_away(service: Service, user: str) -> None:
@@ -197,6 +219,28 @@ async def test_a_job_that_failed_is_an_error_with_its_reason_and_one_that_runs_i
     with pytest.raises(JobFailed, match="j: the disk is full"):
         await waiting
     assert [one.rpartition("wait=")[2] for one in service.asked[:6]] == ["0.0", "0.0", "0.0", "0.0", "30.0", "30.0"]
+
+
+async def test_a_job_that_is_done_without_a_receipt_is_not_waited_for(odd: tuple[Client, type[Odd]]) -> None:
+    client, service = odd
+    service.answers["/v2/control/ingest/jobs/j"] = (200, json.dumps({"job_id": "j", "status": "done"}))
+    with pytest.raises(AnswerUnusable, match="what became of it"):
+        await client.receipt("j")
+
+
+async def test_a_task_that_was_cancelled_and_left_no_result_is_no_failed_one(odd: tuple[Client, type[Odd]]) -> None:
+    client, service = odd
+    told = {"workflow_id": "w", "is_open": False, "phase": "cancelled"}
+    service.answers["/v2/control/tasks/w"] = (200, json.dumps(told))
+    with pytest.raises(WorkflowCancelled):
+        await client.result("w")
+
+
+def test_what_is_no_token_is_refused_at_once() -> None:
+    for text in ("é", "a\nb"):
+        with pytest.raises(InvalidInput, match="token"):
+            Client("http://127.0.0.1:1", text)
+    Client("http://127.0.0.1:1", "a\n")
 
 
 async def until_asked(service: type[Odd], times: int) -> None:
