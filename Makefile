@@ -15,6 +15,7 @@ SECTION ?=
 MINUTES ?= 10
 SEED ?=
 SIZE ?=
+DOOR ?=
 DATA ?=
 
 .PHONY: help setup docs wheel first-hour pictures demo test test-apart test-all check check-style check-types bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings reference clean
@@ -98,8 +99,8 @@ bench-governance: setup ## Measure whether memory believes the right things, on 
 bench-forget: setup ## Measure that forgetting costs what is due, and not what is stored
 	@$(BIN)/python -m bench forget
 
-chaos: setup ## Kill, stop and restart everything for MINUTES=10, from SEED=, and count what is lost, doubled or stuck
-	@MINUTES="$(MINUTES)" SEED="$(SEED)" $(BIN)/python -m chaos
+chaos: setup ## Kill, stop and restart everything for MINUTES=10, from SEED=, and count what is lost, doubled or stuck (over HTTP: DOOR=http)
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" DOOR="$(DOOR)" $(BIN)/python -m chaos
 
 mutants: setup ## Mutate the pure rules, and count what the unit tests notice: 3 tenths in 6 minutes (SIZE=10: all; SEED=1)
 	@SIZE="$(SIZE)" SEED="$(SEED)" $(BIN)/python -m bench.mutants

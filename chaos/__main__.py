@@ -1,7 +1,8 @@
 """Runs tasks, jobs, sweeps and recalls under random kills, stops and restarts, and prints what came of them.
 
-``MINUTES`` and ``SEED`` are environment variables; the counts are merged into ``bench/results.json``. Exits with 1
-where anything was lost, doubled, stuck, not indexed or leaked, or where too little was killed to say so.
+``MINUTES``, ``SEED`` and ``DOOR`` are environment variables. With the door ``http``, all but sweeps is asked over HTTP,
+and the service is killed too. The counts are merged into ``bench/results.json``. Exits with 1 where anything was lost,
+doubled, stuck, not indexed or leaked, or where too little was killed to say so.
 """
 
 import asyncio
@@ -14,6 +15,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,19 +25,25 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.__main__ import RESULTS
+from chaos.doors import BY, Door, GatewayDoor, HttpDoor
 from chaos.judge import Verdict, asked_of, enough, judge
-from chaos.ledger import read
-from chaos.load import BY, Load
+from chaos.ledger import read, story_of
+from chaos.load import Load
 from chaos.site import Site, site
 from chaos.standing import standing
 from chaos.store import stored_of
 from localservers import Server
+from perdure.access import TokenRequest, TokenScope
+from perdure.client import Client
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.tenant_key import TenantKey
 from worker.exit import leave_after
 from worker.gateway import Gateway
 from worker.telemetry import configure_logging
+
+HTTP = "http"
+"""The door over HTTP."""
 
 ENDS_WITHIN = 240.0
 """Seconds after the last disturbance in which everything has to end; what has not is stuck."""
@@ -69,13 +78,26 @@ async def disturb(one: Site, load: Load, chance: random.Random, end: float) -> C
     return counts
 
 
-async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load, Verdict]:
+@asynccontextmanager
+async def opened(door: str, one: Site, gateway: Gateway) -> AsyncGenerator[Door]:
+    """Open the door that the load asks through."""
+    if door != HTTP:
+        yield GatewayDoor(gateway)
+        return
+    asked = TokenRequest(name="chaos", scopes=tuple(TokenScope), person=True)
+    token = (await gateway.create_token(asked, by=BY)).text
+    await one.begin_service()
+    async with Client(one.url, token) as client:
+        yield HttpDoor(client)
+
+
+async def run(minutes: float, seed: int, home: Path, door: str) -> tuple[Counter[str], Load, Verdict]:
     """Disturb for some minutes, let everything end, and judge."""
     chance = random.Random(seed)
     ledger = home / "ledger"
     async with site(home, ledger) as one:
-        async with Gateway(one.settings, one.fleet.addresses) as gateway:
-            load = Load(gateway, ledger, random.Random(seed + 1))
+        async with Gateway(one.settings, one.fleet.addresses) as gateway, opened(door, one, gateway) as way:
+            load = Load(way, gateway, ledger, random.Random(seed + 1))
             stopping = asyncio.Event()
             feeding = asyncio.create_task(load.feed(stopping))
             counts = await disturb(one, load, chance, time.monotonic() + 60 * minutes)
@@ -92,6 +114,9 @@ async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load
         tenant_of = TenantKey.load(home / "tenant.key").tenant_of
         stored = await stored_of(asked_of(load.tasks, load.jobs, tenant_of), one.fleet.addresses)
         done = read(ledger).done
+        for key, times in read(ledger).done.items():
+            if times > 1:
+                sys.stdout.write("\n".join([f"{key} happened {times} times:", *story_of(ledger, key), ""]))
         verdict = judge(
             tasks=load.tasks, jobs=load.jobs, shown=load.shown, done=done, stored=stored, tenant_of=tenant_of
         )
@@ -121,17 +146,22 @@ def show(counts: Counter[str], load: Load, verdict: Verdict, minutes: float, see
 
 def main() -> int:
     """Run, print, merge the figures."""
+    door = os.environ.get("DOOR") or "gateway"
+    if door not in ("gateway", HTTP):
+        sys.stderr.write(f"DOOR={door}: there are gateway and {HTTP}\n")
+        return 2
     minutes, seed = float(os.environ.get("MINUTES") or 10), int(os.environ.get("SEED") or random.randrange(10_000))
     configure_logging(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="perdure-chaos-") as home:
-        counts, load, verdict = asyncio.run(run(minutes, seed, Path(home)))
+        counts, load, verdict = asyncio.run(run(minutes, seed, Path(home), door))
     show(counts, load, verdict, minutes, seed)
     for task in load.tasks:
         if task.problem:
             sys.stdout.write(f"{task.task.task_id}: {task.problem}\n")
     names = ("effects", "writes", "lost", "doubled", "stuck", "unindexed", "leaked")
-    figures = {"chaos.kills": float(counts["kills"])} | {
-        f"chaos.{name}": float(asdict(verdict)[name]) for name in names
+    section = "http_chaos" if door == HTTP else "chaos"
+    figures = {f"{section}.kills": float(counts["kills"])} | {
+        f"{section}.{name}": float(asdict(verdict)[name]) for name in names
     }
     known: dict[str, float] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     RESULTS.write_text(json.dumps(dict(sorted((known | figures).items())), indent=2) + "\n")

@@ -1,6 +1,7 @@
 """The ledger: what really happened, written outside everything that is tested. One synced line for each event."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,17 +19,33 @@ class Events(NamedTuple):
 
 def note(ledger: str, event: str, key: str) -> None:
     """Append an event of this process: ``begun``, ``done`` or ``ended``."""
-    _append(Path(ledger), f"{event} {key} {os.getpid()}")
+    _append(Path(ledger), f"{event} {key} {os.getpid()} {time.time():.4f}")
 
 
 def note_death(ledger: Path, pid: int) -> None:
     """Append that a process has died, with all that it had open. Call it before another can get the same id."""
-    _append(ledger, f"died - {pid}")
+    _append(ledger, f"died - {pid} {time.time():.4f}")
+
+
+def note_stop(ledger: Path, pid: int, event: str) -> None:
+    """Append that a process was stopped, or is about to be woken."""
+    _append(ledger, f"{event} - {pid} {time.time():.4f}")
 
 
 def read(ledger: Path) -> Events:
     """Return what happened so far."""
     return events_of(ledger.read_text().splitlines() if ledger.exists() else ())
+
+
+def story_of(ledger: Path, key: str) -> list[str]:
+    """Return the lines about an effect, and about what became of the processes that have begun it."""
+    lines = [line for line in ledger.read_text().splitlines() if line]
+    processes = {line.split(" ")[2] for line in lines if line.split(" ")[1] == key}
+    return [
+        line
+        for line in lines
+        if line.split(" ")[1] == key or (line.split(" ")[1] == "-" and line.split(" ")[2] in processes)
+    ]
 
 
 def events_of(lines: Iterable[str]) -> Events:
@@ -40,7 +57,7 @@ def events_of(lines: Iterable[str]) -> Events:
     done: Counter[str] = Counter()
     open_by_process: dict[str, Counter[str]] = {}
     for line in lines:
-        event, key, process = line.split(" ")
+        event, key, process = line.split(" ")[:3]
         under_way = open_by_process.setdefault(process, Counter())
         if event == "begun":
             under_way[key] += 1
@@ -48,7 +65,7 @@ def events_of(lines: Iterable[str]) -> Events:
             done[key] += 1
         elif event == "ended":
             under_way[key] -= 1
-        else:
+        elif event == "died":
             under_way.clear()
     return Events(done, sum(under_way.total() for under_way in open_by_process.values()))
 

@@ -12,9 +12,9 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from chaos.asked import Shown, Started, Submitted
+from chaos.doors import BY, Door
 from chaos.ledger import read
 from perdure import AgentTask
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidAnswer, InvalidTask, PerdureError
 from perdure.items import MemoryItem
 from perdure.questions import Answer, EffectFate, Question
@@ -26,9 +26,6 @@ TASKS_AT_ONCE = 4
 JOBS_AT_ONCE = 3
 MARKS = 6
 ITEMS = 20
-BY = Actor(kind=ActorKind.SYSTEM, id="chaos")
-PERSON = Actor(kind=ActorKind.PERSON, id="chaos")
-"""Answers, as only people are asked."""
 
 T = TypeVar("T")
 
@@ -38,11 +35,13 @@ class Load:
     """Everything that was asked for, and what was answered.
 
     Args:
-        gateway: How it is asked for.
+        door: How it is asked for.
+        gateway: How sweeps are, which no service offers.
         ledger: Where effects are noted.
         chance: Decides who asks for what.
     """
 
+    door: Door
     gateway: Gateway
     ledger: Path
     chance: random.Random
@@ -78,15 +77,15 @@ class Load:
         inputs: dict[str, JsonValue] = {"ledger": str(self.ledger), "user": user, "marks": [*marks]}
         one = Started(AgentTask(task_id=f"chaos-{number}", user_id=user, skill="chaos", inputs=inputs), marks)
         self.tasks.append(one)
-        one.workflow_id = workflow_id = (await insisting(lambda: self.gateway.start(one.task, by=BY))).workflow_id
+        one.workflow_id = workflow_id = await insisting(lambda: self.door.start(one.task))
         # A group, so that a run ends with whatever refuses its answers.
         async with asyncio.TaskGroup() as group:
-            answering = group.create_task(self._answer(workflow_id))
+            answering = group.create_task(self._answer(workflow_id, user))
             try:
-                result = await insisting(lambda: self.gateway.result(workflow_id, by=BY))
+                result = await insisting(lambda: self.door.result(workflow_id, user))
                 # A task does not wait for what it learned to be searchable; who judges it has to.
                 for job in result.jobs:
-                    await insisting(partial(self.gateway.receipt, job, by=BY))
+                    await insisting(partial(self.door.receipt, job, user))
                 one.result = result
             except PerdureError as failure:
                 one.problem = str(failure)
@@ -96,19 +95,18 @@ class Load:
             known = one.result.output if isinstance(one.result.output, list) else []
             self.shown += [Shown(user, str(item)) for item in known]
 
-    async def _answer(self, workflow_id: str) -> None:
+    async def _answer(self, workflow_id: str, user: str) -> None:
         """Answer what is asked by what the ledger says; a question comes after the deadline, so nothing can follow."""
         while True:
             await asyncio.sleep(0.5)
-            progress = await insisting(lambda: self.gateway.progress(workflow_id, by=BY))
-            for question in progress.questions if progress else ():
-                await self._answered(workflow_id, question)
+            for question in await insisting(lambda: self.door.asked(workflow_id, user)):
+                await self._answered(workflow_id, user, question)
 
-    async def _answered(self, workflow_id: str, question: Question) -> None:
+    async def _answered(self, workflow_id: str, user: str, question: Question) -> None:
         happened = question.about is not None and read(self.ledger).done[question.about.idempotency_key] > 0
         answer = Answer(question_id=question.id, value=EffectFate.DONE if happened else EffectFate.NOT_DONE)
         try:
-            await insisting(lambda: self.gateway.answer(workflow_id, answer, by=PERSON))
+            await insisting(lambda: self.door.answer(workflow_id, user, answer))
         except (InvalidAnswer, InvalidTask):
             return  # It was answered by an earlier attempt whose answer got lost, or has ended.
 
@@ -128,15 +126,15 @@ class Load:
         written = tuple(item.model_dump(mode="json") for item in items)
         one = Submitted(RememberRequest(user_id=user, key=f"job-{number}", items=written), items)
         self.jobs.append(one)
-        job = await insisting(lambda: self.gateway.remember(one.request, by=BY))
-        one.receipt = await insisting(lambda: self.gateway.receipt(job, by=BY))
+        job = await insisting(lambda: self.door.remember(one.request))
+        one.receipt = await insisting(lambda: self.door.receipt(job, user))
 
     async def _recall(self) -> None:
         user = self._user()
         asked = RecallRequest(user_id=user, text=f"what about {self.chance.choice(TOPICS)}?", limit=20)
-        found = await insisting(lambda: self.gateway.recall(asked, by=BY))
+        found = await insisting(lambda: self.door.recall(asked))
         self.recalls += 1
-        self.shown += [Shown(user, item.text) for item in found.items]
+        self.shown += [Shown(user, text) for text in found]
         await asyncio.sleep(0.2)
 
     async def _sweep(self) -> None:

@@ -25,6 +25,10 @@ class Store(OpenEnum):
     WEAVIATE = "weaviate"
 
 
+MARK_FORMAT = 1
+"""The form of a mark, its last word wherever one is kept; a build reads the words that it knows of any form."""
+
+
 class Mark(NamedTuple):
     """How far a process has come, as one store knows it."""
 
@@ -34,8 +38,8 @@ class Mark(NamedTuple):
     """How many claims on effects it has made; Weaviate does not know."""
 
     def __str__(self) -> str:
-        """Return the operations that it has begun and done, which are the same in all stores."""
-        return f"{self.begun} {self.done}"
+        """Return the operations that it has begun and done, which are the same in all stores, and the form of this."""
+        return f"{self.begun} {self.done} {MARK_FORMAT}"
 
     @classmethod
     def read(cls, text: str) -> "Mark":

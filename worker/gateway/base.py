@@ -115,6 +115,11 @@ class Base:
         self._given = self._given or local_worker.reachable(self._settings)
         return self._given
 
+    @property
+    def temporal_ui(self) -> str:
+        """The address of Temporal's UI; empty: nobody said where it is."""
+        return self._addresses.temporal_ui
+
     @translated
     async def client(self) -> Client:
         """Return Temporal's client, connecting when it is first needed: reading memory may not need it at all."""

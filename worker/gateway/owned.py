@@ -44,8 +44,8 @@ class OwnedCalls(ExplainingCalls, ListingCalls):
     """Looking at one user's tasks and jobs by their ids."""
 
     @call
-    async def require_task_of(self, user_id: str, workflow_id: str, *, by: Actor) -> None:
-        """Check that a task, or a workflow that asks people a question, is a user's.
+    async def require_task_of(self, user_id: str | None, workflow_id: str, *, by: Actor) -> None:
+        """Check that a task, or a workflow that asks people a question, is a user's; None: that there is one.
 
         Raises:
             UnknownThing: There is none with this id, or it is somebody else's.
@@ -55,6 +55,8 @@ class OwnedCalls(ExplainingCalls, ListingCalls):
         found = await self._described(workflow_id, unknown)
         if found.workflow_type not in (Workflow.RESUMABLE_AGENT, Workflow.ASK_PERSON):
             raise unknown
+        if user_id is None:
+            return
         task_id = workflow_id.removeprefix("task-")[: -_DIGITS - 1]
         if workflow_id == workflow_id_of(user_id, task_id):
             return

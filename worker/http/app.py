@@ -17,6 +17,11 @@ from perdure.settings import Settings
 from worker.access.authenticating import Authenticator
 from worker.gateway import Gateway
 from worker.http import ingest, mcp, memories, problems, recall, skills, status, tasks
+from worker.http.console import forgetting, inbox, login
+from worker.http.console import memories as console_memories
+from worker.http.console import status as console_status
+from worker.http.console import tasks as console_tasks
+from worker.http.console.session import Sessions
 from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
 from worker.http.following import Followers
@@ -45,6 +50,7 @@ ROUTES = (
     status.routes,
     mcp.routes,
     document,
+    *(room.routes for room in (login, inbox, console_memories, console_tasks, forgetting, console_status)),
 )
 
 
@@ -83,12 +89,15 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     problems.handle(app)
     # The last one that is added is the first that a request meets.
     app.add_middleware(BodyLimits)
+    # Off loopback, TLS stands in front.
+    app.state.sessions = Sessions(settings, secure=not local)
     app.state.authenticator = Authenticator(settings, gateway, local=local)
     app.add_middleware(
         AccessGate,
         routes=app.router.routes,
         authenticator=app.state.authenticator,
         gateway=gateway,
+        sessions=app.state.sessions,
         auditing=auditing,
     )
     app.add_middleware(Observing)

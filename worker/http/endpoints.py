@@ -41,6 +41,9 @@ COMMON = (400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 502, 
 
 OPEN = (503,)
 
+BROWSER = "x-perdure-browser"
+"""Where it stands that a route is a page: its token may come in a cookie, and its body from a form."""
+
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 
 JSON = "application/json"
@@ -67,6 +70,7 @@ class Endpoint:
     headers: Mapping[str, str]
     """What its answer's headers hold, by name."""
     person: bool
+    browser: bool
 
 
 class Routes:
@@ -93,6 +97,7 @@ class Routes:
         refuses: tuple[int, ...] = (),
         headers: Mapping[str, str] | None = None,
         person: bool = False,
+        browser: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Declare a route; see ``Endpoint``. Its summary and description are the handler's docstring."""
 
@@ -109,6 +114,7 @@ class Routes:
                 refuses=refuses,
                 headers=headers or {},
                 person=person,
+                browser=browser,
             )
             self.endpoints.append(endpoint)
             return handler
@@ -131,7 +137,12 @@ class Routes:
                 response_model=None,
                 operation_id=one.handler.__name__.strip("_"),
                 responses=_responses(one),
-                openapi_extra={SCOPE: one.scope.value if one.scope else None, PERSON: one.person},
+                include_in_schema=not one.browser,
+                openapi_extra={
+                    SCOPE: one.scope.value if one.scope else None,
+                    PERSON: one.person,
+                    BROWSER: one.browser,
+                },
             )
 
 

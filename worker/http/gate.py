@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from fastapi.routing import APIRoute
+from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -13,7 +14,9 @@ from perdure.errors import PerdureError
 from perdure.refusals import NotAuthenticated, NotPermitted, TooManyRequests
 from worker.access.authenticating import Authenticator
 from worker.gateway import Gateway
-from worker.http.endpoints import PERSON, SCOPE
+from worker.http.console.pages import login_instead, problem_page
+from worker.http.console.session import Sessions
+from worker.http.endpoints import BROWSER, PERSON, SCOPE
 from worker.http.problems import answer_of
 
 UNKNOWN = "no route"
@@ -28,6 +31,7 @@ class AccessGate:
         routes: The routes of the application.
         authenticator: Says whom a token stands for.
         gateway: Audits.
+        sessions: Opens the cookies of browsers.
         auditing: What is being audited; whoever ends the service waits for it.
     """
 
@@ -38,12 +42,14 @@ class AccessGate:
         routes: Sequence[BaseRoute],
         authenticator: Authenticator,
         gateway: Gateway,
+        sessions: Sessions,
         auditing: set[asyncio.Task[None]],
     ) -> None:
         self._app = app
         self._routes = routes
         self._authenticator = authenticator
         self._gateway = gateway
+        self._sessions = sessions
         self._auditing = auditing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,23 +60,35 @@ class AccessGate:
         route = self._route(scope)
         scope["state"]["route"] = f"{scope['method']} {route.path}" if route else UNKNOWN
         declared = (route.openapi_extra or {}) if route else {}
+        scope["state"]["form"] = is_page = bool(declared.get(BROWSER))
         if route is not None and SCOPE in declared and declared[SCOPE] is None:
             await self._app(scope, receive, send)
             return
         try:
-            scope["state"]["caller"] = await self._admitted(scope, declared, known=route is not None)
+            await self._admitted(scope, declared, known=route is not None)
         except PerdureError as error:
+            if is_page:
+                is_unknown = isinstance(error, NotAuthenticated)
+                request = Request(scope, receive)
+                answer = login_instead(request) if is_unknown else problem_page(request, error)
+                answer.headers["Connection"] = "close"
+            else:
+                answer = answer_of(error, scope["state"]["request_id"], {"Connection": "close"})
             # The rest of a body that nobody reads must not be taken for the next request.
-            answer = answer_of(error, scope["state"]["request_id"], {"Connection": "close"})
             await answer(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool) -> Caller:
+    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool) -> None:
         caller: Caller | None = None
         try:
             address = scope["client"][0] if scope.get("client") else ""
-            caller = await self._authenticator.caller(_authorization(scope), address)
+            given = _authorization(scope)
+            if not given and declared.get(BROWSER) and (token := self._sessions.token_of(scope)):
+                given = f"Bearer {token}"
+            caller = await self._authenticator.caller(given, address)
+            # A page that says what the token lacks offers what it permits.
+            scope["state"]["caller"] = caller
             if known:
                 # A route without a scope has none that any token has.
                 caller.require(TokenScope(str(declared.get(SCOPE))))
@@ -83,7 +101,6 @@ class AccessGate:
             # The audit has the first of them; the others would fill it.
             raise
         self._audit(scope, caller, admitted=True)
-        return caller
 
     def _audit(self, scope: Scope, caller: Caller | None, *, admitted: bool) -> None:
         """Have the decision audited, like a read: it never keeps an answer waiting."""

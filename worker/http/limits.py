@@ -29,6 +29,9 @@ MOST_FIELDS = 20_000
 """Fields of all objects within a body; a choice: a hundred items with two hundred fields each. Refusing 150,000 unknown
 ones, each by its name, held everybody else up for a second (measured)."""
 
+MOST_FORM_BYTES = 64_000
+"""Bytes of a form; a choice: a text has at most 8,000 characters, and each may take twelve bytes in a form."""
+
 _BODIED = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -48,7 +51,7 @@ class BodyLimits:
             await self._app(scope, receive, send)
             return
         try:
-            body = await _read(Headers(scope=scope), receive)
+            body = await _read(Headers(scope=scope), receive, form=scope["state"].get("form", False))
         except PerdureError as error:
             answer = answer_of(error, scope["state"]["request_id"], {"Connection": "close"})
             await answer(scope, receive, send)
@@ -72,11 +75,11 @@ class _Given:
         return {"type": "http.request", "body": body, "more_body": False}
 
 
-async def _read(headers: Headers, receive: Receive) -> bytes | None:
-    """Return the body; None: the client went away."""
-    told = headers.get("content-length", "")
-    if told.isdecimal() and int(told) > MOST_BYTES:
-        raise _too_large()
+async def _read(headers: Headers, receive: Receive, *, form: bool) -> bytes | None:
+    """Return the body, of a form where a page is asked; None: the client went away."""
+    told, most = headers.get("content-length", ""), MOST_FORM_BYTES if form else MOST_BYTES
+    if told.isdecimal() and int(told) > most:
+        raise _too_large(most)
     parts: list[bytes] = []
     size = 0
     try:
@@ -87,21 +90,28 @@ async def _read(headers: Headers, receive: Receive) -> bytes | None:
                     return None
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
-                if size > MOST_BYTES:
-                    raise _too_large()
+                if size > most:
+                    raise _too_large(most)
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
         raise BodyTooSlow(f"the body did not arrive within {WITHIN:.0f} s") from None
     body = b"".join(parts)
-    if body:
+    if body and form:
+        _require_form(headers)
+    elif body:
         _require_json(headers)
         require_readable(body)
     return body
 
 
-def _too_large() -> BodyTooLarge:
-    return BodyTooLarge(f"the body has more than {MOST_BYTES:,} bytes (send fewer items at a time)")
+def _too_large(most: int) -> BodyTooLarge:
+    return BodyTooLarge(f"the body has more than {most:,} bytes (send fewer items at a time)")
+
+
+def _require_form(headers: Headers) -> None:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
+        raise BodyUnsupported("the body is not said to be a form")
 
 
 def _require_json(headers: Headers) -> None:

@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from perdure.errors import StoreLost
-from perdure.losses import Mark, Store, Told
+from perdure.losses import MARK_FORMAT, Mark, Store, Told
 from perdure.stores import disk
 
 ID = "journal.id"
 _MARKS = ".marks"
 _REMOVED = "removed"
-_MARK = re.compile(rb"(\d+) (\d+) (\d+)( retired)? *\n")
+_MARK = re.compile(rb"(\d+) (\d+) (\d+)( retired)?( v\d+)? *\n")
 _GONE = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
 _RETIRED = " retired"
 _WIDTH = 48
@@ -160,7 +160,7 @@ class JournalMarks:
 
     def _put(self, writer: str, mark: Mark, state: str = "") -> None:
         disk.make_folder(self.folder / _MARKS)
-        line = f"{mark} {mark.claimed}{state}"
+        line = f"{mark.begun} {mark.done} {mark.claimed}{state} v{MARK_FORMAT}"
         handle = os.open(self.folder / _MARKS / writer, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.pwrite(handle, f"{line:<{_WIDTH}}\n".encode(), 0)

@@ -19,6 +19,10 @@ return 1
 """
 
 
+_FORMAT = 1
+"""The form of a head, its last word; a build reads the words that it knows of any form."""
+
+
 class KnownHead(NamedTuple):
     """A head that Redis knows."""
 
@@ -28,7 +32,7 @@ class KnownHead(NamedTuple):
 
     def __str__(self) -> str:
         """Return the field's value."""
-        return f"{self.head.line} {self.head.mac} {int(self.news)}"
+        return f"{self.head.line} {self.head.mac} {int(self.news)} {_FORMAT}"
 
 
 class AuditHeads:

@@ -134,7 +134,11 @@ async def test_headers_that_would_inject_are_not_taken(service: Service) -> None
     head = f"GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\r\n b\r\nAuthorization: Bearer {service.local}\r\n\r\n"
     answer = await raw(service, head.encode(), seconds=8)
     assert b"a\r\n b" not in answer
-    for bad in (b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x00", b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n"):
+    for bad in (
+        b"GET /v2/control/status HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x00",
+        b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
+    ):
         refused = await raw(service, bad)
         assert refused[:10] == b"HTTP/1.1 4", refused[:80]
 

@@ -18,6 +18,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from fastapi.routing import APIRoute
 from jwt.algorithms import RSAAlgorithm
+from starlette.responses import Response
 
 from perdure.access import TokenScope
 from perdure.errors import StoreUnavailable
@@ -31,6 +32,7 @@ from worker import audits
 from worker.access.failures import MOST
 from worker.access.provider import Provider
 from worker.gateway import Gateway
+from worker.http.console.session import COOKIE, FIELD, Sessions, proof_of
 
 
 class Row(NamedTuple):
@@ -41,6 +43,8 @@ class Row(NamedTuple):
     query: dict[str, Any] | None = None
     person: bool = False
     of_a_user: bool = True
+    page: bool = False
+    """Whether it is a page of the console, which takes its token from a cookie, and answers as pages do."""
 
 
 READ, WRITE, TASKS, OPERATE, ERASE = (
@@ -86,12 +90,37 @@ TABLE: dict[str, Row] = {
     "GET /v2/control/status": Row(OPERATE, of_a_user=False),
     "GET /metrics": Row(OPERATE, of_a_user=False),
     "GET /openapi.json": Row(READ, of_a_user=False),
+    "GET /inbox": Row(TASKS, page=True),
+    "POST /inbox/{workflow_id}": Row(TASKS, person=True, page=True),
+    "GET /memories": Row(READ, page=True),
+    "GET /memories/{memory_id}": Row(READ, page=True),
+    "POST /memories/{memory_id}/correct": Row(WRITE, page=True),
+    "POST /memories/{memory_id}/pin": Row(WRITE, page=True),
+    "POST /memories/{memory_id}/forget": Row(WRITE, page=True),
+    "POST /holds/{hold_id}": Row(WRITE, person=True, page=True),
+    "GET /export": Row(READ, page=True),
+    "GET /erase": Row(ERASE, page=True),
+    "POST /erase": Row(ERASE, page=True),
+    "GET /tasks": Row(TASKS, page=True),
+    "GET /tasks/{workflow_id}": Row(TASKS, page=True),
+    "POST /tasks/{workflow_id}/cancel": Row(TASKS, page=True),
+    "GET /forgetting": Row(OPERATE, of_a_user=False, page=True),
+    "POST /forgetting/sweep": Row(ERASE, person=True, page=True),
+    "POST /forgetting/undo": Row(ERASE, person=True, page=True),
+    "GET /status": Row(OPERATE, of_a_user=False, page=True),
+    "GET /": Row(None, of_a_user=False, page=True),
+    "GET /login": Row(None, of_a_user=False, page=True),
+    "POST /login": Row(None, of_a_user=False, page=True),
+    "POST /logout": Row(None, of_a_user=False, page=True),
+    "GET /static/{name}": Row(None, of_a_user=False, page=True),
     "GET /livez": Row(None, of_a_user=False),
     "GET /readyz": Row(None, of_a_user=False),
 }
 """Every route there is."""
 
 GUARDED = sorted(place for place, row in TABLE.items() if row.scope)
+
+OPEN = sorted(place for place, row in TABLE.items() if not row.scope and not row.page)
 
 Make = Callable[..., Awaitable[str]]
 
@@ -125,6 +154,8 @@ async def asked(
     for name in ("workflow_id", "memory_id", "hold_id", "job_id", "name"):
         path = path.replace(f"{{{name}}}", "none-such")
     row = TABLE[place]
+    if row.page:
+        return await opened(service, method, path, token, user)
     query, body = dict(row.query or {}), None if row.body is None else dict(row.body)
     if user is not None and body is not None:
         body["user_id"] = user
@@ -134,6 +165,18 @@ async def asked(
     sent = [(name.encode(), value.encode("latin-1")) for name, value in (given | (headers or {})).items()]
     async with httpx2.AsyncClient(base_url=service.url, timeout=60, trust_env=False) as client:
         return await client.request(method, path, params=query, json=body, headers=sent)
+
+
+async def opened(service: Service, method: str, path: str, token: str | None, user: str | None) -> httpx2.Response:
+    """Ask for a page as a browser does."""
+    sealed = Response()
+    sessions: Sessions = service.app.state.sessions
+    sessions.let_in(sealed, token or "")
+    cookie = sealed.headers["set-cookie"].partition(";")[0].partition("=")[2]
+    cookies = {COOKIE: cookie} if token is not None else {}
+    query, form = {"user": user} if user is not None else {}, {FIELD: proof_of(cookie)}
+    async with httpx2.AsyncClient(base_url=service.url, cookies=cookies, timeout=60, trust_env=False) as client:
+        return await client.request(method, path, params=query, data=form if method == "POST" else None)
 
 
 def test_every_route_has_its_row(service: Service) -> None:
@@ -178,13 +221,19 @@ async def test_a_route_lets_in_whom_it_should_and_nobody_else(
         refused["a program's"] = (await asked(service, place, program), 403)
     if row.of_a_user:
         refused["another user's"] = (await asked(service, place, right, user=f"kim {uuid4().hex}"), 404)
+    # A browser without a token that counts is sent to where it can log in.
     assert {name: answer.status_code for name, (answer, _) in refused.items()} == {
-        name: status for name, (_, status) in refused.items()
+        name: 303 if row.page and status == 401 else status for name, (_, status) in refused.items()
     }
     for answer, status in refused.values():
+        if row.page:
+            assert (answer.headers.get("location") == "/login") == (status == 401)
+            continue
         assert answer.headers["content-type"] == "application/problem+json"
         assert (status == 401) == ("WWW-Authenticate" in answer.headers)
-    assert (await asked(service, place, right)).status_code not in (401, 403)
+    let_in = await asked(service, place, right)
+    assert let_in.status_code not in (401, 403)
+    assert let_in.headers.get("location") != "/login"
 
 
 def forged(token: str) -> str:
@@ -193,7 +242,7 @@ def forged(token: str) -> str:
     return token[:place] + ("a" if token[place] != "a" else "b") + token[place + 1 :]
 
 
-@pytest.mark.parametrize("place", sorted(TABLE.keys() - set(GUARDED)))
+@pytest.mark.parametrize("place", OPEN)
 async def test_what_is_open_says_nothing_of_anybody(service: Service, place: str) -> None:
     answer = await asked(service, place, None)
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})

@@ -1,0 +1,294 @@
+"""The console: pages of what people look at and decide, behind the same gate as all else."""
+
+import re
+from collections.abc import AsyncGenerator
+from html import unescape
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from perdure.access import TokenScope
+from perdure.requests import RememberRequest
+from tests.support.http_service import ADMIN, Service, memory_item, remembered
+from tests.support.waiting import until
+
+SCRIPT = "<script>alert('x')</script> & \"quotes\""
+
+
+class Browser:
+    """What a browser keeps: a cookie, and the page that it shows."""
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self.client = client
+        self.text = ""
+
+    async def opens(self, place: str, *, status: int = 200) -> str:
+        answer = await self.client.get(place)
+        assert answer.status_code == status, answer.text
+        self.text = answer.text
+        return unescape(answer.text)
+
+    async def sends(self, place: str, *, status: int = 303, **fields: Any) -> httpx2.Response:
+        """Send a form of the page that is shown."""
+        proof = re.search(r'name="csrf" value="([0-9a-f]+)"', self.text)
+        assert proof, self.text
+        answer = await self.client.post(place, data={"csrf": proof[1], **fields})
+        assert answer.status_code == status, answer.text
+        return answer
+
+
+async def browser_with(service: Service, token: str) -> Browser:
+    client = httpx2.AsyncClient(base_url=service.url, timeout=60, trust_env=False, follow_redirects=False)
+    answer = await client.post("/login", data={"token": token})
+    assert (answer.status_code, answer.headers["location"] != "/login") == (303, True), answer.text
+    return Browser(client)
+
+
+@pytest.fixture
+async def ada(service: Service, user: str) -> AsyncGenerator[Browser]:
+    one = await browser_with(service, await service.token(user_id=user, person=True))
+    yield one
+    await one.client.aclose()
+
+
+async def test_without_a_token_everything_leads_to_the_login(service: Service) -> None:
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        for place in ("/inbox", "/memories", "/tasks", "/forgetting", "/status", "/export", "/erase"):
+            answer = await client.get(place)
+            assert (answer.status_code, answer.headers["location"]) == (303, "/login"), place
+        page = await client.get("/login")
+        assert page.status_code == 200
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        refused = await client.post("/login", data={"token": "nonsense"})
+        assert (refused.status_code, "does not count" in refused.text) == (401, True)
+        assert "set-cookie" not in refused.headers
+
+
+async def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(service: Service, user: str) -> None:
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        answer = await client.post("/login", data={"token": await service.token(user_id=user, person=True)})
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+
+
+async def test_a_form_of_another_site_changes_nothing(ada: Browser, service: Service, user: str) -> None:
+    await ada.opens("/inbox")
+    for fields in ({}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": "é"}):
+        answer = await ada.client.post("/logout", data=fields)
+        assert answer.status_code == 403, fields
+    proof = re.search(r'name="csrf" value="([0-9a-f]+)"', ada.text)
+    assert proof
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    assert (await ada.client.post("/logout", data={"csrf": proof[1]}, headers=foreign)).status_code == 403
+    other = await browser_with(service, await service.token(user_id=f"kim {uuid4().hex}", person=True))
+    await other.opens("/inbox")
+    assert proof[1] not in other.text
+    await other.client.aclose()
+    assert (await ada.client.get("/inbox")).status_code == 200
+    left = await ada.sends("/logout")
+    assert left.headers["location"] == "/login"
+
+
+async def test_what_a_memory_says_is_shown_as_text(ada: Browser, service: Service, user: str) -> None:
+    client = service.client_with(await service.token(user_id=user, person=True))
+    async with client:
+        one = await remembered(client, SCRIPT)
+    shown = await ada.opens("/memories")
+    assert SCRIPT in shown
+    assert "<script>alert" not in ada.text
+    page = await ada.opens(f"/memories/{one}")
+    assert SCRIPT in page
+    assert "<script>alert" not in ada.text
+    await ada.opens(f"/memories?ask={'%3Cscript%3E'}")
+    assert "<script>" not in ada.text.replace('<script src="/static/htmx.min.js" defer>', "")
+
+
+async def test_a_memory_is_searched_corrected_pinned_and_forgotten(ada: Browser, service: Service, user: str) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        one = await remembered(client, "Deploys happen on Tuesdays.")
+    found = await ada.opens("/memories?ask=When do deploys happen?")
+    assert "Deploys happen on Tuesdays." in found
+    assert re.search(r'<svg class="bar".*?<rect class="part0"', ada.text, re.DOTALL)
+    await ada.opens(f"/memories/{one}")
+    version = re.search(r'name="expected" value="(\d+)"', ada.text)
+    assert version
+    moved = await ada.sends(
+        f"/memories/{one}/correct", content="Deploys happen on Fridays.", note="it moved", expected=version[1]
+    )
+    shown = await ada.opens(moved.headers["location"])
+    assert "Deploys happen on Fridays." in shown
+    assert "it moved" in shown
+    place = moved.headers["location"]
+    await ada.sends(f"{place}/pin", pinned="yes")
+    assert "Unpin" in await ada.opens(place)
+    again = await ada.sends(f"{place}/correct", content="x", expected="1", status=422)
+    assert "it is at version" in again.text
+    gone = await ada.sends(f"{place}/forget")
+    assert "forgotten" in await ada.opens(gone.headers["location"])
+    sweep = re.search(r'href="/forgetting\?sweep=([^"&]+)', ada.text)
+    assert sweep
+    form = await ada.opens(f"/forgetting?sweep={sweep[1]}")
+    offered = re.search(r'name="sweep" value="([^"]+)"', form)
+    assert offered
+    undone = await ada.sends("/forgetting/undo", sweep=offered[1], status=200)
+    assert "1 restored" in undone.text
+
+
+async def test_a_question_is_answered_in_place(ada: Browser, service: Service, user: str) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        sent = await client.post("/v2/control/tasks", json={"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first"})
+        task = sent.json()["workflow_id"]
+
+        async def asked() -> str:
+            return await ada.opens("/inbox")
+
+        shown = await until(asked, lambda text: "Say it?" in text)
+        assert task in shown
+        question = re.search(r'name="question" value="([^"]+)"', ada.text)
+        proof = re.search(r'name="csrf" value="([0-9a-f]+)"', ada.text)
+        assert question
+        assert proof
+        fields = {"csrf": proof[1], "question": question[1], "value": "yes"}
+        part = await ada.client.post(f"/inbox/{task}", data=fields, headers={"HX-Request": "true"})
+        assert (part.status_code, "Answered" in part.text, "<html" in part.text) == (200, True, False)
+        ended = (await client.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
+        assert ended["result"]["output"] == "hello"
+        late = await ada.client.post(f"/inbox/{task}", data=fields, headers={"HX-Request": "true"})
+        assert 'class="problem"' in late.text
+    page = await ada.opens(f"/tasks/{task}")
+    assert "completed" in page
+    assert "hello" in page
+    await until(lambda: ada.opens("/tasks"), lambda text: task in text)
+
+
+async def test_only_a_person_answers_and_another_users_things_do_not_exist(service: Service, user: str) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        one = await remembered(client, "Ada likes marzipan.")
+    program = await browser_with(service, await service.token(user_id=user))
+    await program.opens("/inbox")
+    refused = await program.sends("/inbox/task-none", question="q", value="yes", status=403)
+    assert "person" in refused.text
+    await program.client.aclose()
+    kim = await browser_with(service, await service.token(user_id=f"kim {uuid4().hex}", person=True))
+    await kim.opens(f"/memories/{one}", status=404)
+    await kim.opens(f"/memories?user={user}", status=404)
+    await kim.opens("/inbox")
+    await kim.client.aclose()
+    reader = await browser_with(service, await service.token(TokenScope.READ, user_id=user, person=True))
+    await reader.opens("/tasks", status=403)
+    await reader.client.aclose()
+
+
+async def test_what_is_held_is_approved_in_other_words(ada: Browser, service: Service, user: str) -> None:
+    item: dict[str, Any] = memory_item("Ada is allergic to nuts.") | {"tags": ["health"]}
+    await service.gateway.remember(RememberRequest(user_id=user, key="held", items=(item,)), by=ADMIN)
+
+    async def held() -> str:
+        return await ada.opens("/memories")
+
+    await until(held, lambda text: "Waiting for approval" in text)
+    hold = re.search(r'action="/holds/([^"?]+)', ada.text)
+    assert hold
+    await ada.sends(f"/holds/{hold[1]}", decision="approve", text="Ada is allergic to hazelnuts.")
+    assert "Ada is allergic to hazelnuts." in await ada.opens("/memories")
+    assert "Waiting for approval" not in unescape(ada.text)
+
+
+async def test_forgetting_is_seen_beforehand_and_a_user_is_erased_by_typing_the_id(
+    ada: Browser, service: Service, user: str
+) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        await remembered(client, "Deploys happen on Tuesdays.")
+    await ada.opens("/forgetting")
+    swept = await ada.sends("/forgetting/sweep", status=200)
+    assert "This is due" in swept.text
+    exported = await ada.client.get("/export")
+    assert "Deploys happen on Tuesdays." in exported.text
+    assert "attachment" in exported.headers["content-disposition"]
+    assert "1 memories" in await ada.opens("/erase")
+    wrong = await ada.sends("/erase", typed="somebody", status=422)
+    assert "nothing was erased" in wrong.text
+    erased = await ada.sends("/erase", typed=user, status=200)
+    assert "Erased, and proved." in erased.text
+    # The token was the user's own, and went with the user.
+    assert (await ada.client.get("/memories")).headers["location"] == "/login"
+
+
+async def test_the_local_person_sees_everybody_and_names_whom(service: Service, user: str) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        await remembered(client, "Deploys happen on Tuesdays.")
+    local = await browser_with(service, service.local)
+    assert "Whose" in await local.opens("/memories")
+    assert "Deploys happen on Tuesdays." in await local.opens(f"/memories?user={user}")
+    assert "reachable" in await local.opens("/status")
+    assert "Tasks" in await local.opens("/tasks")
+    await local.client.aclose()
+
+
+async def test_what_is_no_form_is_refused(ada: Browser) -> None:
+    for body, kind in ((b"{}", "application/json"), (b"x", "multipart/form-data"), (b"x" * 10, "")):
+        answer = await ada.client.post("/logout", content=body, headers={"Content-Type": kind})
+        assert answer.status_code == 415
+    many = "&".join(f"f{number}=1" for number in range(60))
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert (await ada.client.post("/logout", content=many, headers=form)).status_code == 400
+    assert (await ada.client.get("/static/..%2Fsession.py")).status_code in (401, 404)
+    large = await ada.client.post("/login", data={"token": "x" * 100_000})
+    assert large.status_code == 413
+    assert (await ada.client.get("/static/console.css")).headers["content-type"].startswith("text/css")
+
+
+async def test_no_other_site_logs_a_browser_in(service: Service, user: str) -> None:
+    token = await service.token(user_id=user, person=True)
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example.org"}):
+            answer = await client.post("/login", data={"token": token}, headers=headers)
+            assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+        odd = await client.get("/inbox", headers={"Cookie": 'x={"a":1}; perdure_session=zz'})
+        assert odd.headers["location"] == "/login"
+
+
+async def test_the_cookie_holds_no_token_and_ends_with_it(service: Service, user: str) -> None:
+    token = await service.token(user_id=user, person=True)
+    one = await browser_with(service, token)
+    kept = one.client.cookies["perdure_session"]
+    assert token not in kept
+    assert (await one.client.get("/inbox", headers={"Authorization": f"Bearer {kept}"})).headers["location"] == "/login"
+    await service.gateway.revoke_token(token.split("_")[1], by=ADMIN)
+    assert (await one.client.get("/inbox")).headers["location"] == "/login"
+    part = await one.client.get("/inbox", headers={"HX-Request": "true"})
+    assert (part.status_code, part.headers["hx-redirect"]) == (200, "/login")
+    await one.client.aclose()
+
+
+async def test_who_may_see_the_installation_may_not_forget_for_everybody(service: Service) -> None:
+    scraper = await browser_with(service, await service.token(TokenScope.OPERATE))
+    assert "needs a person" in await scraper.opens("/forgetting")
+    await scraper.opens("/status")
+    refused = await scraper.sends("/forgetting/sweep", forget="yes", approved="yes", status=403)
+    assert "Status" in refused.text
+    program = await browser_with(service, await service.token(TokenScope.OPERATE, TokenScope.ERASE))
+    await program.opens("/forgetting")
+    await program.sends("/forgetting/sweep", forget="yes", status=403)
+    for one in (scraper, program):
+        await one.client.aclose()
+
+
+async def test_what_is_on_hold_is_not_decided_with_the_scope_for_tasks(service: Service, user: str) -> None:
+    item: dict[str, Any] = memory_item("Ada is allergic to nuts.") | {"tags": ["health"]}
+    await service.gateway.remember(RememberRequest(user_id=user, key="held", items=(item,)), by=ADMIN)
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+
+        async def held() -> list[Any]:
+            return list((await client.get("/v2/control/holds")).json())
+
+        [hold] = await until(held, bool)
+    person = await browser_with(service, await service.token(TokenScope.TASKS, person=True))
+    await person.opens("/inbox")
+    await person.sends(f"/inbox/{hold['id']}", question="approval", value="yes", status=404)
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        assert len((await client.get("/v2/control/holds")).json()) == 1
+    await person.client.aclose()

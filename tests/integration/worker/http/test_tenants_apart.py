@@ -1,0 +1,126 @@
+"""No answer holds what is another user's, whatever tokens, users and ids are mixed."""
+
+import asyncio
+import os
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from tests.support.http_service import Service, remembered
+from tests.support.issuer import Issuer
+
+USERS = 100
+REQUESTS = int(os.environ.get("PERDURE_TEST_REQUESTS", "5000"))
+"""Some 40 a second on two busy cores: PERDURE_TEST_REQUESTS=100000 takes most of an hour."""
+CLIENTS = 32
+MARK = re.compile(r"mark[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class One:
+    """A user, and what is theirs."""
+
+    user: str
+    mark: str
+    token: str
+    memory: str
+    job: str
+    task: str
+
+
+Asked = tuple[str, str, dict[str, Any], dict[str, Any] | None]
+"""Method, path, query and body."""
+
+MAKERS: list[Callable[[One, str], Asked]] = [
+    lambda of, _: ("GET", f"/v2/control/memories/{of.memory}", {}, None),
+    lambda of, _: ("GET", f"/memories/{of.memory}", {}, None),
+    lambda of, _: ("GET", f"/v2/control/ingest/jobs/{of.job}", {}, None),
+    lambda of, _: ("GET", f"/v2/control/tasks/{of.task}", {}, None),
+    lambda of, _: ("GET", f"/v2/control/tasks/{of.task}/explanation", {}, None),
+    lambda of, _: ("GET", f"/tasks/{of.task}", {}, None),
+    lambda of, user: ("GET", "/v2/control/memories", {"user_id": user}, None),
+    lambda of, user: ("GET", "/memories", {"user": user}, None),
+    lambda of, user: ("GET", "/v2/control/tasks", {"user_id": user}, None),
+    lambda of, user: ("GET", "/v2/control/export", {"user_id": user}, None),
+    lambda of, user: ("GET", "/v2/control/activity", {"user_id": user, "lane": "pattern", "key": of.mark}, None),
+    lambda of, user: ("POST", "/v2/control/query", {}, {"user_id": user, "text": f"What is due of {of.mark}?"}),
+    lambda of, user: ("POST", "/v2/control/query", {}, {"user_id": user, "text": "project", "of": f"team:{of.mark}"}),
+    lambda of, user: ("POST", f"/v2/control/memories/{of.memory}/pin", {}, {"user_id": user, "pinned": True}),
+    lambda of, user: ("GET", "/v2/control/questions", {"user_id": user}, None),
+]
+
+
+def near(user: str, chance: random.Random) -> str:
+    """Return a user id that looks like another one's."""
+    return chance.choice([user, user.upper(), f" {user}", f"{user} ", f"{user}\u200b", user.replace("user", "uſer")])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+async def test_no_answer_holds_what_is_another_users(service: Service, provider: Issuer) -> None:
+    chance = random.Random(7)
+    users = [await made(service, provider, number) for number in range(USERS)]
+    marks = {one.mark for one in users}
+    everybody = await service.token()
+    left, statuses = iter(range(REQUESTS)), Counter[int]()
+
+    async def ask(client: httpx2.AsyncClient) -> None:
+        for _ in left:
+            who, of = chance.choice(users), chance.choice(users)
+            named = chance.choice([who.user, of.user, near(of.user, chance), "", None])
+            method, path, query, body = chance.choice(MAKERS)(of, named or "")
+            if named is None:
+                query.pop("user_id", None)
+                (body or {}).pop("user_id", None)
+            for_all = chance.random() < 0.1
+            token = everybody if for_all else who.token
+            headers = {"Authorization": f"Bearer {token}"}
+            answer = await client.request(method, path, params=query, json=body, headers=headers)
+            statuses[answer.status_code] += 1
+            # With a token for all users, whose the answer may be is whom the request names.
+            allowed = {who.mark}
+            if for_all:
+                allowed = {one.mark for one in users if one.user == named}
+                if path.startswith(("/tasks/", "/memories/")) or not named:
+                    allowed = {of.mark} if path.startswith("/tasks/") else set[str]()
+            found = set(MARK.findall(answer.text)) & marks
+            # A refusal may repeat what was asked for, which whoever asked it knows.
+            found -= {of.mark} if answer.status_code >= 400 else set()
+            assert found <= allowed, (method, path, query, body, answer.status_code)
+            assert answer.status_code < 500, answer.text
+
+    client = httpx2.AsyncClient(base_url=service.url, timeout=60, trust_env=False)
+    async with client, asyncio.TaskGroup() as group:
+        for _ in range(CLIENTS):
+            group.create_task(ask(client))
+    assert statuses[200] > REQUESTS / 10, statuses
+    assert statuses[404] > REQUESTS / 10, statuses
+
+
+async def made(service: Service, provider: Issuer, number: int) -> One:
+    user, mark = f"user-{uuid4().hex[:12]}", f"mark{uuid4().hex[:12]}"
+    scopes = " ".join(f"perdure:{one}" for one in ("read", "write", "tasks"))
+    theirs: dict[str, Any] = {"sub": user, "scope": scopes, "exp": int(time.time()) + 7_200}
+    token = provider.token(**theirs) if number % 2 else await service.token(user_id=user)
+    async with service.client_with(token) as client:
+        memory = await remembered(client, f"Project {mark} is due on Friday.")
+        record = {"kind": "record", "lane": "pattern", "key": mark, "payload": {"project": mark}}
+        sent = await client.post("/v2/control/ingest", json={"items": [record]})
+        task = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "echo-it", "inputs": {"text": mark}}
+        started = await client.post("/v2/control/tasks", json=task)
+    return One(
+        user=user,
+        mark=mark,
+        token=token,
+        memory=memory,
+        job=sent.json()["job_id"],
+        task=started.json()["workflow_id"],
+    )

@@ -1,0 +1,45 @@
+"""The inbox: all that waits for a person, answered in place."""
+
+from urllib.parse import quote
+
+from fastapi import Request
+from starlette.responses import Response
+
+from perdure.access import TokenScope
+from perdure.documents import validated
+from perdure.errors import InvalidAnswer
+from perdure.questions import Answer
+from worker.http.asking import Asker, Here
+from worker.http.console.forms import own_form
+from worker.http.console.pages import HTML, is_part, page, sent_to, shown, user_named
+from worker.http.endpoints import Routes
+from worker.http.tasks import Id
+
+routes = Routes("console")
+
+_LISTED = 50
+
+
+@routes.at("GET", "/inbox", TokenScope.TASKS, media=HTML, browser=True)
+@shown
+async def inbox_page(*, request: Request, caller: Asker, here: Here) -> Response:
+    """Show what waits for a person: of one user, or of everybody where nobody is named."""
+    user = user_named(request)
+    whose = caller.user(user) if user else None
+    found = await here.inbox(whose, limit=_LISTED, by=caller.actor)
+    return page(request, "inbox.html", questions=found)
+
+
+@routes.at("POST", "/inbox/{workflow_id}", TokenScope.TASKS, media=HTML, browser=True, person=True)
+@shown
+async def answer_in_place(*, request: Request, workflow_id: Id, caller: Asker, here: Here) -> Response:
+    """Answer one question; what becomes of it is shown where it stood."""
+    form, user = own_form(request), user_named(request)
+    # What is held is decided among the memories, with the scope that this needs.
+    await here.require_task_of(caller.user(user) if user else None, workflow_id, by=caller.actor)
+    given = {"question_id": form.text("question"), "value": form.text("value"), "note": form.text("note")}
+    await here.answer(workflow_id, validated(Answer, given, "", InvalidAnswer), by=caller.actor)
+    if is_part(request):
+        return page(request, "answered.html", problem="", value=given["value"])
+    more = f"?user={quote(user, safe='')}" if user and not caller.user_id else ""
+    return sent_to(f"/inbox{more}")

@@ -1,0 +1,74 @@
+"""Coming in and going out."""
+
+from fastapi import Request
+from starlette.responses import Response
+
+from perdure.changes import PROGRAM
+from perdure.refusals import NoSuchPath, NotAuthenticated
+from worker.access.authenticating import Authenticator
+from worker.gateway import Gateway
+from worker.http.console.forms import form_of, own_form
+from worker.http.console.pages import HTML, PAGES, page, sent_to, shown, static
+from worker.http.console.session import LOGIN, Sessions, require_same_site
+from worker.http.endpoints import Routes
+
+routes = Routes("console")
+
+_ASKED = f"POST {LOGIN}"
+"""What a login is called in the audit."""
+
+
+@routes.at("GET", "/", None, media=HTML, browser=True)
+@shown
+async def first_page(*, request: Request) -> Response:
+    """Send whoever comes to the inbox, which sends those without a token on."""
+    return sent_to(PAGES[0][0])
+
+
+@routes.at("GET", LOGIN, None, media=HTML, browser=True)
+@shown
+async def login_page(*, request: Request) -> Response:
+    """Ask for a token."""
+    return page(request, "login.html", problem="")
+
+
+@routes.at("POST", LOGIN, None, media=HTML, browser=True)
+@shown
+async def log_in(*, request: Request) -> Response:
+    """Take a token that counts."""
+    require_same_site(request)
+    token = form_of(request).text("token").strip()
+    authenticator: Authenticator = request.app.state.authenticator
+    gateway: Gateway = request.app.state.gateway
+    try:
+        caller = await authenticator.caller(f"Bearer {token}", request.client.host if request.client else "")
+    except NotAuthenticated as error:
+        await gateway.admission(None, _ASKED, request.state.request_id, admitted=False, by=PROGRAM)
+        return page(request, "login.html", status=401, problem=str(error).removeprefix(f"{error.code} "))
+    await gateway.admission(caller, _ASKED, request.state.request_id, admitted=True, by=caller.actor)
+    # Where a page that the token permits is; without any, the first one says what is lacking.
+    answer = sent_to(next((place for place, _, scope in PAGES if scope in caller.scopes), PAGES[0][0]))
+    sessions: Sessions = request.app.state.sessions
+    sessions.let_in(answer, token)
+    return answer
+
+
+@routes.at("POST", "/logout", None, media=HTML, browser=True)
+@shown
+async def log_out(*, request: Request) -> Response:
+    """Forget the token in this browser."""
+    own_form(request)
+    answer = sent_to(LOGIN)
+    sessions: Sessions = request.app.state.sessions
+    sessions.let_out(answer)
+    return answer
+
+
+@routes.at("GET", "/static/{name}", None, media=HTML, browser=True)
+@shown
+async def static_file(*, request: Request, name: str) -> Response:
+    """Return a style or a script of the pages."""
+    found = static(name)
+    if found is None:
+        raise NoSuchPath("there is no such file")
+    return found

@@ -1,0 +1,167 @@
+"""A user's memories: listed, searched, looked at, changed, approved, taken along, erased."""
+
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request
+from starlette.responses import Response
+
+from perdure.access import Caller, TokenScope
+from perdure.documents import validated
+from perdure.errors import InvalidInput, PerdureError
+from perdure.holds import Held
+from perdure.requests import EraseRequest, RecallRequest
+from perdure.updates import Correction, Pinning, Removal, Update, UpdateRequest
+from worker.gateway import Gateway
+from worker.gateway.listing import TaskFilter
+from worker.http.asking import Asker, Here, within
+from worker.http.console.forms import Form, own_form
+from worker.http.console.pages import HTML, page, sent_to, shown, user_named
+from worker.http.endpoints import LINES, Routes
+from worker.http.memories import Id
+
+routes = Routes("console")
+
+_LISTED = 200
+"""Memories on one page, the newest; a choice. Asking finds any other."""
+
+_WITHIN = 60.0
+"""Seconds that a decision may take, as its memory is written first; a choice."""
+
+_ERASED_WITHIN = 600.0
+"""Seconds that an erasure may take; a choice."""
+
+
+@routes.at("GET", "/memories", TokenScope.READ, media=HTML, browser=True)
+@shown
+async def memories_page(*, request: Request, caller: Asker, here: Here) -> Response:
+    """Show what is believed of a user, or what answers a question, with the parts of each score."""
+    user, asked = user_named(request), request.query_params.get("ask", "").strip()
+    shown_here: dict[str, Any] = {"whose": "", "found": [], "entries": [], "held": [], "asked": "", "left_out": []}
+    shown_here |= {"number": 0, "held_problem": ""}
+    if not user:
+        return page(request, "memories.html", **shown_here)
+    whose = caller.user(user)
+    if asked:
+        question = validated(RecallRequest, {"user_id": whose, "text": asked, "limit": 25, "explain": True}, "")
+        told = await here.recall(question, by=caller.actor)
+        more: dict[str, Any] = {"whose": whose, "asked": asked, "found": told.items, "left_out": told.left_out}
+        return page(request, "memories.html", **shown_here | more)
+    entries = await here.memories(whose, everything="all" in request.query_params, by=caller.actor)
+    held, problem = await _held(here, whose, caller)
+    more: dict[str, Any] = {"whose": whose, "entries": entries[:_LISTED], "number": len(entries), "held": held}
+    more["held_problem"] = problem
+    return page(request, "memories.html", **shown_here | more)
+
+
+async def _held(here: Gateway, whose: str, caller: Caller) -> tuple[list[Held], str]:
+    """Return what is on hold, or why nobody can say: what is believed is shown all the same."""
+    try:
+        return await here.held(whose, by=caller.actor), ""
+    except PerdureError as error:
+        return [], str(error)
+
+
+@routes.at("GET", "/memories/{memory_id}", TokenScope.READ, media=HTML, browser=True)
+@shown
+async def memory_page(*, request: Request, memory_id: Id, caller: Asker, here: Here) -> Response:
+    """Show one memory, and how it came to be what it is."""
+    versions = await here.history(caller.user(user_named(request)), memory_id, by=caller.actor)
+    return page(
+        request,
+        "memory.html",
+        entry=versions[-1].entry,
+        versions=[*reversed(versions)],
+        undo=request.query_params.get("undo", ""),
+    )
+
+
+@routes.at("POST", "/memories/{memory_id}/correct", TokenScope.WRITE, media=HTML, browser=True)
+@shown
+async def correct_here(*, request: Request, memory_id: Id, caller: Asker, here: Here) -> Response:
+    """Correct what a memory says."""
+    form = own_form(request)
+    # Before what the form says: of another user, nothing is said.
+    caller.user(user_named(request))
+    update = validated(Correction, {"content": form.line_text("content")}, "")
+    return await _changed(request, memory_id, form, update, here)
+
+
+@routes.at("POST", "/memories/{memory_id}/pin", TokenScope.WRITE, media=HTML, browser=True)
+@shown
+async def pin_here(*, request: Request, memory_id: Id, here: Here) -> Response:
+    """Pin a memory, or no longer."""
+    form = own_form(request)
+    return await _changed(request, memory_id, form, Pinning(pinned=form.has("pinned")), here)
+
+
+@routes.at("POST", "/memories/{memory_id}/forget", TokenScope.WRITE, media=HTML, browser=True)
+@shown
+async def forget_here(*, request: Request, memory_id: Id, here: Here) -> Response:
+    """Forget a memory, which can be undone for a while."""
+    return await _changed(request, memory_id, own_form(request), Removal(), here)
+
+
+@routes.at("POST", "/holds/{hold_id}", TokenScope.WRITE, media=HTML, browser=True, person=True)
+@shown
+async def decide_here(*, request: Request, hold_id: Id, caller: Asker, here: Here) -> Response:
+    """Approve a memory on hold, also in other words, or reject it."""
+    form, user = own_form(request), caller.user(user_named(request))
+    if form.text("decision") not in ("approve", "reject"):
+        raise InvalidInput("decision", "is none", fix="press one of the two buttons")
+    approve = form.text("decision") == "approve"
+    text = form.line_text("text") if approve else ""
+    deciding = here.decide(user, hold_id, approve=approve, note=form.text("note"), text=text, by=caller.actor)
+    await within(_WITHIN, deciding, "the decision may be taken already; load the page again")
+    return sent_to(_place("/memories", request))
+
+
+@routes.at("GET", "/export", TokenScope.READ, media=LINES, browser=True)
+@shown
+async def export_here(*, request: Request, caller: Asker, here: Here) -> Response:
+    """Return all that is remembered of a user, as a file."""
+    lines = await here.exported(caller.user(user_named(request)), by=caller.actor)
+    headers = {"Content-Disposition": 'attachment; filename="memories.jsonl"'}
+    return Response("".join(f"{line}\n" for line in lines), 200, headers, LINES)
+
+
+@routes.at("GET", "/erase", TokenScope.ERASE, media=HTML, browser=True)
+@shown
+async def erase_page(*, request: Request, caller: Asker, here: Here) -> Response:
+    """Say what an erasure will touch, and ask for the user's id once more."""
+    whose = caller.user(user_named(request))
+    entries = await here.memories(whose, everything=True, by=caller.actor)
+    held, _ = await _held(here, whose, caller)
+    tasks = await here.tasks(TaskFilter(limit=1_000), whose, by=caller.actor)
+    return page(request, "erase.html", whose=whose, entries=entries, held=held, tasks=tasks, receipt=None)
+
+
+@routes.at("POST", "/erase", TokenScope.ERASE, media=HTML, browser=True)
+@shown
+async def erase_here(*, request: Request, caller: Asker, here: Here) -> Response:
+    """Erase a user whose id was typed once more, and show the receipt."""
+    form, whose = own_form(request), caller.user(user_named(request))
+    if form.text("typed").strip() != whose:
+        raise InvalidInput("typed", "is not the user's id: nothing was erased", fix=f"type {whose}")
+    erasing = here.erase(EraseRequest(user_id=whose), by=caller.actor)
+    receipt = await within(
+        _ERASED_WITHIN, erasing, "the erasure goes on; an administrator gets the receipt by erasing again"
+    )
+    return page(request, "erase.html", whose=whose, entries=[], held=[], tasks=[], receipt=receipt)
+
+
+async def _changed(request: Request, memory_id: Id, form: Form, update: Update, here: Gateway) -> Response:
+    caller: Caller = request.state.caller
+    asked = {"user_id": caller.user(user_named(request)), "id": memory_id, "update": update, "note": form.text("note")}
+    if form.has("expected"):
+        asked["expected"] = form.text("expected")
+    done = await here.update(validated(UpdateRequest, asked, ""), by=caller.actor)
+    place = _place(f"/memories/{quote(done.id, safe='')}", request)
+    more = f"{'&' if '?' in place else '?'}undo={quote(done.undo, safe='')}" if done.undo else ""
+    return sent_to(f"{place}{more}")
+
+
+def _place(path: str, request: Request) -> str:
+    caller: Caller = request.state.caller
+    user = user_named(request)
+    return path if caller.user_id else f"{path}?user={quote(user, safe='')}"
