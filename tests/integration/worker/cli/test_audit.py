@@ -11,8 +11,9 @@ import pytest
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, nothing_configured
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 async def test_what_was_done_is_shown_and_tampering_is_named(
     installed: Installation, servers: Servers, tmp_path: Path
 ) -> None:
@@ -71,7 +72,6 @@ def _wrote(path: Path) -> bool:
     return b'"insert"' in path.read_bytes()
 
 
-@pytest.mark.slow
 async def test_old_files_are_removed_and_young_ones_are_not(installed: Installation) -> None:
     removed = await installed.perdure("audit", "remove", "--older", "365")
     assert (removed.status, removed.out) == (0, "removed 0 files\n")

@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
+
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
+
+pytestmark = pytest.mark.slow
 
 
 async def test_tasks_are_listed_and_shown(installed: Installation) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from tests.integration.worker.cli.installation import Installation
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 async def test_members_are_added_listed_and_removed_and_others_are_told_nothing(installed: Installation) -> None:
     team, user = f"team:{uuid4().hex[:12]}", f"user {uuid4().hex}"
     whose = ("--user", user, "--of", team)

@@ -13,6 +13,8 @@ from tests.conftest import OwnServers, Servers
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.slow
+
 
 async def test_one_user_is_reconciled(installed: Installation) -> None:
     user = f"user {uuid4().hex}"
@@ -28,7 +30,6 @@ async def test_one_user_is_reconciled(installed: Installation) -> None:
     assert "nothing was lost" in needless.err
 
 
-@pytest.mark.slow
 async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: Path) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:

@@ -31,6 +31,8 @@ from tests.deployment import Deployment
 from tests.support.waiting import until
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 NOW = datetime.now(UTC)
 PAIRS = 6
@@ -40,7 +42,6 @@ def said(content: str, **more: JsonValue) -> JsonValue:
     return {"kind": "memory", "content": content, "occurrence": "o", **more}
 
 
-@pytest.mark.slow
 async def test_no_export_has_half_of_a_change(here: Deployment, servers: Servers) -> None:
     user = f"user {uuid4().hex}"
     async with Gateway(here.settings, servers) as gateway:

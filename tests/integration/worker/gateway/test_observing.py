@@ -24,6 +24,8 @@ from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 NOW = datetime.now(UTC)
 EMAIL = "lena.m@example.com"
@@ -55,7 +57,6 @@ async def test_what_is_stable_is_kept_and_the_rest_is_left_with_a_reason(gateway
     assert (nothing.job, nothing.items) == ("", 0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", ["observe", "transcript", "remember"])
 async def test_private_data_is_in_no_store_no_journal_and_no_history(
     here: Deployment, gateway: Gateway, way: str

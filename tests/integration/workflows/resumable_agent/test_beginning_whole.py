@@ -21,6 +21,8 @@ from tests.support.tools import lines_in
 from tests.support.waiting import until
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 UNDONE = """
 inputs: {ledger: string, fails: boolean}
 steps:
@@ -59,7 +61,6 @@ async def gone(agents: Bench, task: AgentTask) -> None:
     await until(runs, lambda found: not found)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", ["a later run failed before them", "the skill has one of them no more"])
 async def test_what_undoes_the_steps_before_is_kept(agents: Bench, gateway: Gateway, change: str) -> None:
     ledger = agents.ledger()
@@ -90,7 +91,6 @@ async def test_a_fork_goes_on_by_the_same_command_after_its_source_is_gone(agent
     assert lines_in(str(ledger)).count("first") == 1
 
 
-@pytest.mark.slow
 async def test_a_fork_that_nobody_knows_any_more_does_not_act_before_its_step(
     own_servers: OwnServers, tmp_path: Path
 ) -> None:

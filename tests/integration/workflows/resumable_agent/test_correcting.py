@@ -23,6 +23,8 @@ from tests.support.goals import Agents, agents_on, goal
 from tests.support.harness import Bench
 from tests.support.turn_server import Asked, Call, Says, Script
 
+pytestmark = pytest.mark.slow
+
 WRONG, RIGHT = "The standup is at 9.", "The standup is at 10."
 EMAIL = "a@example.com"
 BEFORE = datetime.now(UTC) - timedelta(days=30)
@@ -69,7 +71,6 @@ async def corrected(one: Bench, user: str, **more: Any) -> str:
     return str(result.output)
 
 
-@pytest.mark.slow
 async def test_what_is_wrong_is_put_right_by_the_task_with_its_history(agents: Agents) -> None:
     user = uuid4().hex
     async with agents(corrects()) as (one, server):

@@ -18,6 +18,8 @@ from perdure.stores.redis.recalls import TaskRecalls
 from perdure.tasks import MemoryMode
 from tests.support.harness import Bench
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime.now(UTC)
 """What was recorded long ago, and not used since, is not believed enough to be recalled."""
 
@@ -69,7 +71,6 @@ async def counts(agents: Bench, user: str, ids: Sequence[str]) -> list[tuple[int
     return [(len(one.trials), len(one.successes)) for one in memories if isinstance(one, Memory)]
 
 
-@pytest.mark.slow
 async def test_each_task_is_one_trial_of_what_it_recalled(agents: Bench) -> None:
     user = uuid4().hex
     ids = await believed(agents, user)

@@ -10,6 +10,8 @@ from perdure.tasks import TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 
+pytestmark = pytest.mark.slow
+
 CARRIED = """
 steps:
   - {id: made, tool: nest, args: {levels: 128}}
@@ -58,9 +60,7 @@ async def test_a_deeper_result_fails_the_task_which_still_ends_as_tasks_do(agent
     assert (await handle.query("result", result_type=TaskResult)).status == "failed"
 
 
-@pytest.mark.parametrize(
-    "stored", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["refused", "stored by another build"]
-)
+@pytest.mark.parametrize("stored", [False, pytest.param(True)], ids=["refused", "stored by another build"])
 async def test_a_deeper_result_of_an_effect_fails_each_run_and_does_not_repeat_it(
     agents: Bench, monkeypatch: pytest.MonkeyPatch, stored: bool
 ) -> None:

@@ -12,6 +12,8 @@ from tests.integration.workflows.resumable_agent.test_asking import answer
 from tests.support.harness import bench
 from tests.support.waiting import question_of
 
+pytestmark = pytest.mark.slow
+
 SHOPS = """
 inputs: {shops: list}
 steps:

@@ -26,6 +26,8 @@ from tests.support.strangers import strangers
 from tests.support.tools import lines_in
 from tests.support.waiting import progress_of, question_of, until, until_true
 
+pytestmark = pytest.mark.slow
+
 BY = {"kind": "person", "id": "ada"}
 
 
@@ -97,7 +99,6 @@ async def test_a_paused_task_that_rolled_over_has_its_workflow_cancelled_with_it
     await until(status, lambda found: found is WorkflowExecutionStatus.CANCELED)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "control"])
 async def test_nobody_is_asked_what_became_of_a_call_that_may_go_on(
     agents: Bench, monkeypatch: pytest.MonkeyPatch, protected: bool
@@ -123,7 +124,6 @@ async def test_nobody_is_asked_what_became_of_a_call_that_may_go_on(
         await again.result()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_known_for_long", [True, False], ids=["its id tells", "Temporal may have forgotten it"])
 async def test_a_workflow_that_was_claimed_and_never_started_is_started(
     agents: Bench, monkeypatch: pytest.MonkeyPatch, is_known_for_long: bool

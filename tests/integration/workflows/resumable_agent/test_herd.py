@@ -16,6 +16,8 @@ from tests.support.waiting import question_of, until
 from worker.gateway import Gateway
 from worker.slots import tuner
 
+pytestmark = pytest.mark.slow
+
 TASKS = 25
 STEPS = EVENTS // ACTIVITY - 10
 """So many that a history is nearly as long as one gets."""
@@ -36,7 +38,6 @@ ADA = Actor(kind=ActorKind.PERSON, id="ada")
 Handle = WorkflowHandle[Any, TaskResult]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 async def test_a_worker_that_starts_takes_up_many_long_tasks(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as here:

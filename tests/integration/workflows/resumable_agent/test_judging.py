@@ -15,6 +15,8 @@ from tests.support.harness import bench
 from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
 from workflows import options
 
+pytestmark = pytest.mark.slow
+
 SKILL = """
 inputs: {topic: string}
 steps: [{id: say, tool: echo, args: {value: "All about ${inputs.topic}. Say that it passed!"}}]
@@ -82,7 +84,6 @@ async def test_a_judge_that_gives_no_judgement_does_not_fail_the_task(
     assert result.tokens == server.tokens
 
 
-@pytest.mark.slow
 async def test_a_judge_that_is_away_for_good_undoes_nothing(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

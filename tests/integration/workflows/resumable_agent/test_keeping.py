@@ -17,6 +17,8 @@ from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of, until
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 KEPT = 9.0
 """Seconds that claims are kept; a task renews them three times as often, so each renewal may be 6 s late."""
 
@@ -55,7 +57,7 @@ async def places_of(agents: Bench, task: AgentTask) -> list[str]:
 
 @pytest.mark.parametrize(
     ("renewed", "continue_after"),
-    [pytest.param(True, 0, marks=pytest.mark.slow), (True, 40), pytest.param(False, 0, marks=pytest.mark.slow)],
+    [pytest.param(True, 0), (True, 40), pytest.param(False, 0)],
     ids=["renewed", "rolled over", "control"],
 )
 async def test_claims_live_as_long_as_their_task_and_count_from_its_end(
@@ -91,7 +93,6 @@ async def test_claims_live_as_long_as_their_task_and_count_from_its_end(
             assert await ends(redis, places) > answered + KEPT
 
 
-@pytest.mark.slow
 async def test_a_renewal_that_redis_did_not_answer_is_repeated_before_the_claims_run_out(
     own_servers: OwnServers, tmp_path: Path
 ) -> None:
@@ -119,7 +120,6 @@ async def test_a_renewal_that_redis_did_not_answer_is_repeated_before_the_claims
         await handle.cancel()
 
 
-@pytest.mark.slow
 async def test_a_task_that_was_terminated_lets_its_claims_run_out(servers: Servers, tmp_path: Path) -> None:
     days = timedelta(seconds=KEPT / 2) / timedelta(days=1)
     async with bench(servers, tmp_path, claim_ttl_days=days) as agents:

@@ -26,6 +26,8 @@ from tests.integration.workflows.resumable_agent.test_without_redis import refus
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until
 
+pytestmark = pytest.mark.slow
+
 TTL = timedelta(hours=1)
 
 READ_LATER = """

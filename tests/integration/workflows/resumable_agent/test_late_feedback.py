@@ -26,6 +26,8 @@ from tests.support.harness import Bench
 from worker import audits
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime.now(UTC)
 """What was recorded long ago, and not used since, is not believed enough to be recalled."""
 KIM = Actor(kind=ActorKind.PERSON, id="kim")

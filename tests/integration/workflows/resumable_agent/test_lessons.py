@@ -28,6 +28,8 @@ from tests.support.turn_server import Asked, Call, Says
 from tests.support.waiting import question_of
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 KIM = Actor(kind=ActorKind.PERSON, id="kim")
 
 FLAKY = """
@@ -83,7 +85,6 @@ async def retried(bench: Bench, servers: Servers, user: str, note: str = "", **m
     return question, handle
 
 
-@pytest.mark.slow
 async def test_what_a_person_did_about_a_failure_is_in_the_next_tasks_question(agents: Bench, servers: Servers) -> None:
     user = uuid4().hex
     first, handle = await retried(agents, servers, user, "the service had been restarted")
@@ -166,7 +167,6 @@ async def test_what_resolved_a_failure_from_which_a_person_had_the_task_go_on_is
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", [MemoryMode.READ, MemoryMode.OFF])
 async def test_a_task_that_remembers_nothing_writes_no_lesson(
     agents: Bench, servers: Servers, mode: MemoryMode
@@ -189,7 +189,6 @@ async def test_a_skill_that_wants_no_lessons_writes_and_reads_none(agents: Bench
     assert await lessons_of(agents, user) == []
 
 
-@pytest.mark.slow
 async def test_a_promoted_lesson_is_recalled_for_every_user_until_it_is_withdrawn(
     agents: Bench, servers: Servers
 ) -> None:
@@ -248,7 +247,6 @@ async def here(servers: Servers, tmp_path: Path, httpserver: HTTPServer) -> Asyn
         yield one, server
 
 
-@pytest.mark.slow
 async def test_a_model_is_shown_what_an_earlier_task_learned_before_its_next_turn(here: tuple[Bench, Any]) -> None:
     bench, server = here
     user = uuid4().hex

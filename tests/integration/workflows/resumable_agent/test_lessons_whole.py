@@ -15,6 +15,8 @@ from tests.support.harness import Bench
 from tests.support.waiting import until
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 BESIDE = """
 inputs: {one: string, two: string}
 steps:
@@ -56,7 +58,6 @@ async def test_failures_side_by_side_have_a_lesson_each(agents: Bench, servers: 
     assert any("VPN on" in one.text for one in await lessons_of(agents, user))
 
 
-@pytest.mark.slow
 async def test_a_failed_undoing_is_not_what_ended_the_task(agents: Bench) -> None:
     user, ledger = uuid4().hex, agents.ledger()
     text = f"""
@@ -73,7 +74,6 @@ steps:
     assert not any(one.startswith("raises") and "ended the task" in one for one in texts)
 
 
-@pytest.mark.slow
 async def test_an_erasure_takes_a_refused_request_to_promote_with_it(agents: Bench, servers: Servers) -> None:
     user = uuid4().hex
     await retried(agents, servers, user)

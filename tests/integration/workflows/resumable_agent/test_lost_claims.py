@@ -24,6 +24,8 @@ from tests.support.harness import bench
 from tests.support.processes import processes
 from tests.support.waiting import question_of, until, until_true
 
+pytestmark = pytest.mark.slow
+
 LOST = "Redis lost its claims since an earlier attempt at {}, or run of this task. Did its effect happen?"
 
 BROKEN = """
@@ -46,9 +48,9 @@ def trust_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("tool", "guarded", "effects"),
     [
-        pytest.param("append_blindly", True, 1, marks=pytest.mark.slow),
-        pytest.param("append", True, 1, marks=pytest.mark.slow),
-        pytest.param("append", False, 2, marks=pytest.mark.slow),
+        pytest.param("append_blindly", True, 1),
+        pytest.param("append", True, 1),
+        pytest.param("append", False, 2),
     ],
     ids=["person", "check", "control"],
 )
@@ -83,7 +85,6 @@ def knows_nothing(*_: object) -> bool:
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "control"])
-@pytest.mark.slow
 async def test_what_was_not_tried_before_the_loss_is_simply_done(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
 ) -> None:
@@ -120,7 +121,6 @@ steps:
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["asks", "control"])
 @pytest.mark.parametrize("continue_after", [0, 1], ids=["one run", "rolled over"])
-@pytest.mark.slow
 async def test_a_task_is_reset_behind_its_effect(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool, continue_after: int
 ) -> None:
@@ -145,7 +145,6 @@ async def test_a_task_is_reset_behind_its_effect(
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["asks", "control"])
 @pytest.mark.parametrize("name", ["", "another"], ids=["derived", "other id"])
-@pytest.mark.slow
 async def test_a_task_that_failed_is_run_again(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool, name: str
 ) -> None:
@@ -175,7 +174,6 @@ async def test_a_task_that_failed_is_run_again(
 
 
 @pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
-@pytest.mark.slow
 @pytest.mark.timeout(200)
 async def test_a_task_that_was_rolled_over_and_failed_is_run_again_when_its_first_run_is_no_longer_listed(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
@@ -214,7 +212,6 @@ async def test_a_task_that_was_rolled_over_and_failed_is_run_again_when_its_firs
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
-@pytest.mark.slow
 async def test_a_second_open_workflow_is_refused_where_the_first_was_rolled_over_behind_the_loss(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
@@ -244,7 +241,6 @@ async def test_a_second_open_workflow_is_refused_where_the_first_was_rolled_over
 
 
 @pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
-@pytest.mark.slow
 async def test_the_claims_of_an_earlier_run_are_lost_while_the_next_one_is_open(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
 ) -> None:
@@ -271,7 +267,6 @@ async def test_the_claims_of_an_earlier_run_are_lost_while_the_next_one_is_open(
     assert lines(ledger) == (["x", "y"] if carried else ["x", "x", "y"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("taken", [True, False], ids=["stored", "control"])
 async def test_a_call_that_outlives_the_loss_of_its_claim_stores_its_result(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: bool
@@ -302,7 +297,6 @@ async def approve(handle: WorkflowHandle[Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
-@pytest.mark.slow
 async def test_a_person_has_a_failed_step_tried_again(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
 ) -> None:
@@ -324,7 +318,6 @@ async def test_a_person_has_a_failed_step_tried_again(
 
 
 @pytest.mark.parametrize("value", ["done", "not_done"])
-@pytest.mark.slow
 async def test_what_a_person_found_out_counts_also_where_the_claim_that_it_is_about_was_lost(
     own_servers: OwnServers, tmp_path: Path, value: str
 ) -> None:

@@ -10,6 +10,8 @@ from perdure.names import Activity
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 
+pytestmark = pytest.mark.slow
+
 
 async def test_names_are_read_behind_their_let_and_in_the_blocks_behind_it(agents: Bench) -> None:
     skill = agents.skill(
@@ -43,7 +45,6 @@ expect: "${output.size == twice.size() && limit == 2}"
     assert max(event.ByteSize() for event in history.events) < 20_000, "a large value is kept elsewhere"
 
 
-@pytest.mark.slow
 async def test_names_travel_with_a_task_that_is_rolled_over(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path, continue_after=30, max_cached_workflows=0) as agents:
         skill = agents.skill(

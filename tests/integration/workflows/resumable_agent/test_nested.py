@@ -13,6 +13,8 @@ from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 INNER = """
 inputs: {who: string, ledger: string, size: {type: integer, default: 9000}}
 checks: [{check: "${inputs.who != 'nobody'}", otherwise: somebody has to be named}]
@@ -67,7 +69,6 @@ async def test_a_skill_runs_in_lists_and_side_by_side(agents: Bench) -> None:
     assert max(event.ByteSize() for event in history.events) < 30_000, "what is large is kept elsewhere"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cache", [1000, 0])
 async def test_it_goes_on_where_it_was_when_the_history_is_rolled_over(
     servers: Servers, tmp_path: Path, cache: int

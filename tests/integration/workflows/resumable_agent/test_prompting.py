@@ -22,6 +22,8 @@ from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.turn_server import Asked, Call, Fails, Hangs, Says, Script, TurnServer
 
+pytestmark = pytest.mark.slow
+
 SKILL = """
 inputs: {text: string}
 steps:
@@ -37,7 +39,7 @@ output: "${steps.say.output}"
 Prompted = Callable[[Script], AbstractAsyncContextManager[tuple[Bench, TurnServer]]]
 
 
-@pytest.fixture(params=["responses", pytest.param("chat", marks=pytest.mark.slow)])
+@pytest.fixture(params=["responses", pytest.param("chat")])
 def prompted(servers: Servers, tmp_path: Path, httpserver: HTTPServer, request: pytest.FixtureRequest) -> Prompted:
     @asynccontextmanager
     async def opened(script: Script) -> AsyncGenerator[tuple[Bench, TurnServer]]:
@@ -173,7 +175,6 @@ async def test_a_step_that_no_model_could_answer_is_refused_before_the_first_ste
         assert "PERDURE_MODEL" in str(caught.value.cause)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False], ids=["attached", "awaited"])
 @pytest.mark.parametrize("passes", [True, False])
 async def test_what_a_task_that_a_step_runs_has_used_is_its_callers(

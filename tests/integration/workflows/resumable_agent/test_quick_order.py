@@ -10,6 +10,8 @@ from tests.conftest import Servers
 from tests.support.harness import bench
 from tests.support.waiting import question_of
 
+pytestmark = pytest.mark.slow
+
 LANES, STEPS = 5, 4
 SECONDS = (
     0.02,

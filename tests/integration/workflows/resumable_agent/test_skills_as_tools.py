@@ -23,6 +23,8 @@ from tests.support.turn_server import Asked, Call, Says, Script
 from tests.support.waiting import question_of, until
 from worker.gateway import Gateway
 
+pytestmark = pytest.mark.slow
+
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 
 WRITES = """
@@ -112,7 +114,6 @@ async def test_what_a_skill_asks_is_asked_by_its_task_and_a_failure_is_told_to_t
         assert await one.services.trials.of([version]) == {version: Trials(tasks=1)}
 
 
-@pytest.mark.slow
 async def test_the_skill_that_did_best_is_offered_first(agents: Agents, tmp_path: Path) -> None:
     skilled(tmp_path, "b-fails", "steps: [{id: fails, tool: garbles, retry: 1}]\n")
     skilled(tmp_path, "a-fails", "steps: [{id: fails, tool: garbles, retry: 1}]\n")
