@@ -17,6 +17,8 @@ _RULES = (
     (r"\bClient\b", "BlockingClient"),
     (r"\bAsyncClient\b", "Client"),
     (r"\bAsyncGenerator\b", "Generator"),
+    (r"\bAwaitable\[(\w+)\]", r"\1"),
+    (r"\bAwaitable, ", ""),
     (r"\b__a(enter|exit)__\b", r"__\1__"),
     (r"\baclose\b", "close"),
     (r"\basyncio\b", "time"),

@@ -4,10 +4,11 @@ Blocking. Written from ``client.py`` by ``make reference``: change that one.
 """
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -26,6 +27,8 @@ from perdure.refusals import AnswerUnusable
 from perdure.standing import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.tasks import Phase, TaskResult
 from perdure.tolerance import taken_back
+
+T = TypeVar("T")
 
 POLLS = 4
 POLL_SECONDS = 0.15
@@ -120,20 +123,11 @@ class BlockingClient:
             JobFailed: The job failed, with the reason.
             StoreUnavailable: The service was away for ten minutes; the job goes on.
         """
-        looked, away = 0, 0
+        looked = 0
         while True:
             wait = 0.0 if looked < POLLS else LOOKS
             looked += 1
-            try:
-                state = self.job(job, user_id=user_id, of=of, wait=wait)
-            except StoreUnavailable:
-                # It was accepted, and goes on: only how it goes cannot be asked.
-                away += 1
-                if away > _AWAY_AT_MOST:
-                    raise
-                time.sleep(_AWAY)
-                continue
-            away = 0
+            state = self._patiently(partial(self.job, job, user_id=user_id, of=of, wait=wait))
             if state.status is JobStatus.FAILED:
                 raise JobFailed(f"{job}: {state.problem}")
             if state.receipt is not None:
@@ -208,17 +202,9 @@ class BlockingClient:
         Raises:
             StoreUnavailable: The service was away for ten minutes; the task goes on.
         """
-        wait, away = 0.0, 0
+        wait = 0.0
         while True:
-            try:
-                state = self.task(workflow_id, user_id=user_id, wait=wait)
-            except StoreUnavailable:
-                away += 1
-                if away > _AWAY_AT_MOST:
-                    raise
-                time.sleep(_AWAY)
-                continue
-            away = 0
+            state = self._patiently(partial(self.task, workflow_id, user_id=user_id, wait=wait))
             yield state
             if not state.is_open:
                 return
@@ -261,6 +247,15 @@ class BlockingClient:
     def cancel(self, workflow_id: str, *, user_id: str | None = None) -> None:
         """Ask a task to stop; it finishes what it must not leave half done."""
         self._steered(workflow_id, "cancel", user_id, {})
+
+    def _patiently(self, look: Callable[[], T]) -> T:
+        """Return what a look at something that was accepted says: it goes on while the service is away for a while."""
+        for _ in range(_AWAY_AT_MOST):
+            try:
+                return look()
+            except StoreUnavailable:
+                time.sleep(_AWAY)
+        return look()
 
     def _steered(self, workflow_id: str, how: str, user_id: str | None, body: Mapping[str, Any]) -> None:
         self._service.post(f"{_at(workflow_id)}/{how}", self._for(user_id, body))

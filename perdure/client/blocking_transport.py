@@ -5,8 +5,7 @@ Blocking. Written from ``transport.py`` by ``make reference``: change that one.
 
 import time
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -54,14 +53,6 @@ class BlockingServiceConnection:
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             follow_redirects=False,
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection."""

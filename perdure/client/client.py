@@ -1,10 +1,11 @@
 """The client of a service: remembering, recalling, running tasks."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -23,6 +24,8 @@ from perdure.refusals import AnswerUnusable
 from perdure.standing import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.tasks import Phase, TaskResult
 from perdure.tolerance import taken_back
+
+T = TypeVar("T")
 
 POLLS = 4
 POLL_SECONDS = 0.15
@@ -117,20 +120,11 @@ class Client:
             JobFailed: The job failed, with the reason.
             StoreUnavailable: The service was away for ten minutes; the job goes on.
         """
-        looked, away = 0, 0
+        looked = 0
         while True:
             wait = 0.0 if looked < POLLS else LOOKS
             looked += 1
-            try:
-                state = await self.job(job, user_id=user_id, of=of, wait=wait)
-            except StoreUnavailable:
-                # It was accepted, and goes on: only how it goes cannot be asked.
-                away += 1
-                if away > _AWAY_AT_MOST:
-                    raise
-                await asyncio.sleep(_AWAY)
-                continue
-            away = 0
+            state = await self._patiently(partial(self.job, job, user_id=user_id, of=of, wait=wait))
             if state.status is JobStatus.FAILED:
                 raise JobFailed(f"{job}: {state.problem}")
             if state.receipt is not None:
@@ -207,17 +201,9 @@ class Client:
         Raises:
             StoreUnavailable: The service was away for ten minutes; the task goes on.
         """
-        wait, away = 0.0, 0
+        wait = 0.0
         while True:
-            try:
-                state = await self.task(workflow_id, user_id=user_id, wait=wait)
-            except StoreUnavailable:
-                away += 1
-                if away > _AWAY_AT_MOST:
-                    raise
-                await asyncio.sleep(_AWAY)
-                continue
-            away = 0
+            state = await self._patiently(partial(self.task, workflow_id, user_id=user_id, wait=wait))
             yield state
             if not state.is_open:
                 return
@@ -260,6 +246,15 @@ class Client:
     async def cancel(self, workflow_id: str, *, user_id: str | None = None) -> None:
         """Ask a task to stop; it finishes what it must not leave half done."""
         await self._steered(workflow_id, "cancel", user_id, {})
+
+    async def _patiently(self, look: Callable[[], Awaitable[T]]) -> T:
+        """Return what a look at something that was accepted says: it goes on while the service is away for a while."""
+        for _ in range(_AWAY_AT_MOST):
+            try:
+                return await look()
+            except StoreUnavailable:
+                await asyncio.sleep(_AWAY)
+        return await look()
 
     async def _steered(self, workflow_id: str, how: str, user_id: str | None, body: Mapping[str, Any]) -> None:
         await self._service.post(f"{_at(workflow_id)}/{how}", self._for(user_id, body))

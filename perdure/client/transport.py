@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -51,14 +50,6 @@ class ServiceConnection:
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             follow_redirects=False,
         )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Close the connection."""

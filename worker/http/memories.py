@@ -25,10 +25,10 @@ Id = Annotated[str, Path(max_length=200, description="The memory's id, as recall
 
 _CHANGE = ("note", "expected", "of")
 
-_DECIDED_WITHIN = 60.0
+DECIDED_WITHIN = 60.0
 """Seconds that a decision on a hold may take: its memory is written first, by a job; a choice."""
 
-_ERASED_WITHIN = 600.0
+ERASED_WITHIN = 600.0
 """Seconds that an erasure may take, a choice: one of a user with many tasks waits for each to end."""
 
 
@@ -130,7 +130,7 @@ async def decide(
         user, hold_id, of=body.of, approve=body.approve, note=body.note, text=body.text, by=caller.actor
     )
     afterwards = "the decision may be taken already; the same one again returns what became of it"
-    return answered(await within(_DECIDED_WITHIN, deciding, afterwards))
+    return answered(await within(DECIDED_WITHIN, deciding, afterwards))
 
 
 @routes.at("POST", "/v2/control/consent", TokenScope.WRITE, answers=Consents)
@@ -157,4 +157,4 @@ async def erase(*, body: EraseBody, caller: Asker, here: Here, once: OnceOnly) -
     asked = body.asked(caller)
     await once.identify(str(asked["user_id"]))
     erasing = here.erase(validated(EraseRequest, asked, ""), by=caller.actor)
-    return answered(await within(_ERASED_WITHIN, erasing, "the erasure goes on; erase again for a receipt"))
+    return answered(await within(ERASED_WITHIN, erasing, "the erasure goes on; erase again for a receipt"))

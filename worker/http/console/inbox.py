@@ -1,7 +1,5 @@
 """The inbox: all that waits for a person, answered in place."""
 
-from urllib.parse import quote
-
 from fastapi import Request
 from starlette.responses import Response
 
@@ -11,7 +9,7 @@ from perdure.errors import InvalidAnswer
 from perdure.questions import Answer
 from worker.http.asking import Asker, Here
 from worker.http.console.forms import own_form
-from worker.http.console.pages import HTML, is_part, page, sent_to, shown, user_named
+from worker.http.console.pages import HTML, is_part, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes
 from worker.http.tasks import Id
 
@@ -41,5 +39,4 @@ async def answer_in_place(*, request: Request, workflow_id: Id, caller: Asker, h
     await here.answer(workflow_id, validated(Answer, given, "", InvalidAnswer), by=caller.actor)
     if is_part(request):
         return page(request, "answered.html", problem="", value=given["value"])
-    more = f"?user={quote(user, safe='')}" if user and not caller.user_id else ""
-    return sent_to(f"/inbox{more}")
+    return sent_to(place_of("/inbox", request))

@@ -16,20 +16,14 @@ from worker.gateway import Gateway
 from worker.gateway.listing import TaskFilter
 from worker.http.asking import Asker, Here, within
 from worker.http.console.forms import Form, own_form
-from worker.http.console.pages import HTML, page, sent_to, shown, user_named
+from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import LINES, Routes
-from worker.http.memories import Id
+from worker.http.memories import DECIDED_WITHIN, ERASED_WITHIN, Id
 
 routes = Routes("console")
 
 _LISTED = 200
 """Memories on one page, the newest; a choice. Asking finds any other."""
-
-_WITHIN = 60.0
-"""Seconds that a decision may take, as its memory is written first; a choice."""
-
-_ERASED_WITHIN = 600.0
-"""Seconds that an erasure may take; a choice."""
 
 
 @routes.at("GET", "/memories", TokenScope.READ, media=HTML, browser=True)
@@ -112,8 +106,8 @@ async def decide_here(*, request: Request, hold_id: Id, caller: Asker, here: Her
     approve = form.text("decision") == "approve"
     text = form.line_text("text") if approve else ""
     deciding = here.decide(user, hold_id, approve=approve, note=form.text("note"), text=text, by=caller.actor)
-    await within(_WITHIN, deciding, "the decision may be taken already; load the page again")
-    return sent_to(_place("/memories", request))
+    await within(DECIDED_WITHIN, deciding, "the decision may be taken already; load the page again")
+    return sent_to(place_of("/memories", request))
 
 
 @routes.at("GET", "/export", TokenScope.READ, media=LINES, browser=True)
@@ -128,7 +122,7 @@ async def export_here(*, request: Request, caller: Asker, here: Here) -> Respons
 @routes.at("GET", "/erase", TokenScope.ERASE, media=HTML, browser=True)
 @shown
 async def erase_page(*, request: Request, caller: Asker, here: Here) -> Response:
-    """Say what an erasure will touch, and ask for the user's id once more."""
+    """Show what an erasure will touch, and ask for the user's id once more."""
     whose = caller.user(user_named(request))
     entries = await here.memories(whose, everything=True, by=caller.actor)
     held, _ = await _held(here, whose, caller)
@@ -144,9 +138,7 @@ async def erase_here(*, request: Request, caller: Asker, here: Here) -> Response
     if form.text("typed").strip() != whose:
         raise InvalidInput("typed", "is not the user's id: nothing was erased", fix=f"type {whose}")
     erasing = here.erase(EraseRequest(user_id=whose), by=caller.actor)
-    receipt = await within(
-        _ERASED_WITHIN, erasing, "the erasure goes on; an administrator gets the receipt by erasing again"
-    )
+    receipt = await within(ERASED_WITHIN, erasing, "it goes on; an administrator gets the receipt by erasing again")
     return page(request, "erase.html", whose=whose, entries=[], held=[], tasks=[], receipt=receipt)
 
 
@@ -156,12 +148,6 @@ async def _changed(request: Request, memory_id: Id, form: Form, update: Update, 
     if form.has("expected"):
         asked["expected"] = form.text("expected")
     done = await here.update(validated(UpdateRequest, asked, ""), by=caller.actor)
-    place = _place(f"/memories/{quote(done.id, safe='')}", request)
+    place = place_of(f"/memories/{quote(done.id, safe='')}", request)
     more = f"{'&' if '?' in place else '?'}undo={quote(done.undo, safe='')}" if done.undo else ""
     return sent_to(f"{place}{more}")
-
-
-def _place(path: str, request: Request) -> str:
-    caller: Caller = request.state.caller
-    user = user_named(request)
-    return path if caller.user_id else f"{path}?user={quote(user, safe='')}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 from starlette.requests import Request
@@ -90,6 +91,13 @@ def user_named(request: Request) -> str:
     """Return for whom a page is shown: the token's own user, or who is named in the address; empty: nobody."""
     caller: Caller | None = getattr(request.state, "caller", None)
     return request.query_params.get("user", "") or (caller and caller.user_id) or ""
+
+
+def place_of(path: str, request: Request) -> str:
+    """Return the address of a page that is shown for the same user: a token of one user names nobody."""
+    caller: Caller = request.state.caller
+    user = user_named(request)
+    return path if caller.user_id or not user else f"{path}?user={quote(user, safe='')}"
 
 
 def sent_to(place: str) -> Response:

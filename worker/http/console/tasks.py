@@ -11,7 +11,7 @@ from perdure.errors import PerdureError
 from worker.gateway.listing import TaskFilter
 from worker.http.asking import Asker, Here
 from worker.http.console.forms import own_form
-from worker.http.console.pages import HTML, page, sent_to, shown, user_named
+from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes
 from worker.http.tasks import Id
 
@@ -54,5 +54,4 @@ async def cancel_here(*, request: Request, workflow_id: Id, caller: Asker, here:
     user = user_named(request)
     await here.require_task_of(caller.user(user) if user else None, workflow_id, by=caller.actor)
     await here.cancel(workflow_id, by=caller.actor)
-    more = f"?user={quote(user, safe='')}" if user and not caller.user_id else ""
-    return sent_to(f"/tasks/{quote(workflow_id, safe='')}{more}")
+    return sent_to(place_of(f"/tasks/{quote(workflow_id, safe='')}", request))
