@@ -32,9 +32,9 @@ def script(asked: Asked) -> Says:
     "point",
     [
         pytest.param("change.journaled", marks=pytest.mark.slow),
-        "apply.half_written",
+        pytest.param("apply.half_written", marks=pytest.mark.slow),
         pytest.param("apply.written", marks=pytest.mark.slow),
-        pytest.param("change.audited", marks=pytest.mark.slow),
+        "change.audited",
     ],
 )
 async def test_a_worker_killed_while_it_corrects(

@@ -171,6 +171,7 @@ async def test_weaviate_killed_inside_its_calls(
             await worker.stop(15)
 
 
+@pytest.mark.slow
 async def test_what_lost_its_vector_with_the_end_of_weaviates_log_is_written_anew(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:

@@ -174,6 +174,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_activities_and_workflows_of_others_survive_kills_of_our_workers(
     servers: Servers, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from tests.support.pages import clean_environment, play
 PAGES = ("docs/quickstart-python.md", "docs/quickstart-skills.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.timeout(300)
 def test_a_quickstart_does_what_it_says(page: str, tmp_path: Path) -> None:

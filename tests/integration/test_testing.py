@@ -29,6 +29,7 @@ def ran(folder: Path, *arguments: str, **variables: str) -> subprocess.Completed
     return subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_page_pass_and_reach_no_server_that_is_configured(tmp_path: Path) -> None:
     project(tmp_path)
     ended = ran(tmp_path, TEMPORAL_ADDRESS="127.0.0.1:9", PERDURE_REDIS_URL="redis://127.0.0.1:9")

@@ -147,6 +147,7 @@ def test_a_worker_that_gives_up_is_not_called_running(servers: Servers, beside: 
     assert "tools no.such.module: cannot be imported" in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_up_starts_the_service_and_the_readmes_curl_works(servers: Servers, beside: Settings, tmp_path: Path) -> None:
     home = tmp_path / ".local/share/perdure"

@@ -18,6 +18,7 @@ from tests.conftest import Servers
 from tests.integration.worker.http.test_tasks import asked as asked_by
 from tests.integration.worker.http.test_tasks import started
 from tests.support.http_service import ADMIN, Service, answering
+from tests.support.waiting import until
 from worker.gateway import Gateway
 from worker.http.app import make_app
 
@@ -78,8 +79,7 @@ async def test_only_whom_a_person_gave_a_token_is_asked_for_an_answer(service: S
         started = await client.call_tool("start_task", {"skill": "ask-first"})
         assert started.structured_content is not None, said(started)
         task = {"workflow_id": started.structured_content["workflow_id"]}
-        while not (where := await _where(client, task))["progress"] or not where["progress"]["questions"]:
-            pass
+        where = await until(lambda: _where(client, task), _asks)
         question = {**task, "question_id": where["progress"]["questions"][0]["id"]}
         answer = await client.call_tool("answer_question", question)
         assert answer.is_error is not person, said(answer)
@@ -175,6 +175,10 @@ async def test_an_id_that_is_too_long_to_be_one_does_not_exist(service: Service,
     async with connected(service, await service.token(user_id=user)) as client, asyncio.timeout(4):
         found = await client.call_tool("task_progress", {"workflow_id": "x" * 100_000})
         assert "PRD116" in said(found)
+
+
+def _asks(where: dict[str, Any]) -> bool:
+    return bool(where["progress"] and where["progress"]["questions"])
 
 
 async def _where(client: Client, task: dict[str, str]) -> dict[str, Any]:

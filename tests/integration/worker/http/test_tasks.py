@@ -153,7 +153,8 @@ async def test_a_waiter_who_goes_away_is_no_longer_waited_for(service: Service, 
     await asked(ada, task)
     before = len(asyncio.all_tasks())
     waiting = asyncio.create_task(ada.get(f"/v2/control/tasks/{task}", params={"wait": 60}))
-    await asyncio.sleep(1)
+    # The service runs in this process: beside the client's task there is one of its own.
+    await until(_now(lambda: len(asyncio.all_tasks())), lambda number: number > before + 1)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     await until(_now(lambda: len(asyncio.all_tasks())), lambda number: number <= before, seconds=5)
