@@ -1,7 +1,7 @@
 """Whether memory believes the right things: sentences that must be stored, redacted or refused, and stories over days.
 
-Every case goes through the product's own write path and recall. ``bench/governance/README.md`` has the form of the
-cases; DATA names another folder of such files.
+Every case goes through the product's own write path and recall: those that the rules were written with, then those
+that nobody had looked at. ``bench/governance/README.md`` has their form; DATA names another folder of such files.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ from worker.gateway import Gateway
 from worker.wiring.services import Services
 
 OWN = Path(__file__).parent / "governance"
-_UNSEEN = "unseen"
-"""The folder of cases that nobody looked at while the rules were written, whose figures have names of their own."""
+UNSEEN = "unseen"
+"""The folder of cases that nobody looked at while the rules were written, and the prefix of their figures."""
 _AT_ONCE = 8
 _SESSION = "bench"
 _BY = Actor(kind=ActorKind.SYSTEM, id="bench")
@@ -87,7 +87,13 @@ class _Asking:
 
 async def run(addresses: Addresses) -> dict[str, float]:
     """Run every case, and print those that failed."""
-    folder = Path(os.environ.get("DATA") or OWN)
+    if folder := os.environ.get("DATA"):
+        return await _of(Path(folder), "governance", addresses)
+    return await _of(OWN, "governance", addresses) | await _of(OWN / UNSEEN, UNSEEN, addresses)
+
+
+async def _of(folder: Path, prefix: str, addresses: Addresses) -> dict[str, float]:
+    """Run a folder's cases, and return their figures under a prefix."""
     sentences, stories = _read(folder, "sentences.jsonl"), _read(folder, "stories.jsonl")
     if not sentences and not stories:
         raise InvalidInput("DATA", f"neither sentences.jsonl nor stories.jsonl is in {folder}")
@@ -96,14 +102,13 @@ async def run(addresses: Addresses) -> dict[str, float]:
         told = await _all(stories, lambda case: _story(asking, case))
     console = Console(stderr=True, width=200)
     for one in (*judged, *told):
-        if not one.right:
+        # Whoever has read what fails writes rules for it: the honest figure would be gone.
+        if not one.right and prefix != UNSEEN:
             console.print(f"{one.case['id']} {one.case.get('reason') or one.case['kind']}: {one.told}", markup=False)
     _shares(console, judged, "reason")
     _shares(console, told, "kind")
-    figures = _figures(judged, told) | {"governance.cases": float(len(sentences) + len(stories))}
-    if folder.name != _UNSEEN:
-        return figures
-    return {name.replace("governance.", f"{_UNSEEN}."): value for name, value in figures.items()}
+    figures = _figures(judged, told) | {"cases": float(len(sentences) + len(stories))}
+    return {f"{prefix}.{name}": value for name, value in figures.items()}
 
 
 @asynccontextmanager
@@ -190,12 +195,12 @@ def _figures(judged: Sequence[Outcome], told: Sequence[Outcome]) -> dict[str, fl
     others = [one for one in judged if one.case["expect"] != "store"]
     private = [one for one in others if one.case["reason"] in _PRIVATE]
     return {
-        "governance.decisions": _share(one.right for one in judged),
-        "governance.false_store": _share(one.forbidden for one in others),
-        "governance.false_store_private": _share(one.forbidden for one in private),
-        "governance.false_refuse": _share(not one.stored for one in stored),
-        "governance.stories": _share(one.right for one in told),
-        "governance.wrong_beliefs": float(sum(one.forbidden for one in told)),
+        "decisions": _share(one.right for one in judged),
+        "false_store": _share(one.forbidden for one in others),
+        "false_store_private": _share(one.forbidden for one in private),
+        "false_refuse": _share(not one.stored for one in stored),
+        "stories": _share(one.right for one in told),
+        "wrong_beliefs": float(sum(one.forbidden for one in told)),
     }
 
 

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.__main__ import AT_LEAST, verdict
 from bench.table import RESULTS, publish
+from bench.targets import AT_LEAST, verdict
 
 ROOT = Path(__file__).parent.parent
 MUTANTS = ROOT / "mutants"

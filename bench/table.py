@@ -7,13 +7,16 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from string import Formatter
+
+from bench.targets import is_met, target
 
 README = Path("README.md")
 RESULTS = Path(__file__).parent / "results.json"
 
 _PLACE = re.compile(r"(<!-- figures: .*? -->\n\n).*?(\n\n<!-- end of figures -->)", re.DOTALL)
 
-HEADER: tuple[str, ...] = ("| figure | measured | floor, same run | ratio |", "|---|---|---|---|")
+HEADER: tuple[str, ...] = ("| figure | measured | floor, same run | ratio | target |", "|---|---|---|---|---|")
 
 ROWS: tuple[str, ...] = (
     "| recall over 10,000 memories, p50 / p95, flushed | {recall_p50_ms:.1f} / {recall_p95_ms:.1f} ms "
@@ -66,14 +69,28 @@ ROWS: tuple[str, ...] = (
 
 def markdown(figures: Mapping[str, float]) -> str:
     """Return the table, without the rows of sections that were never measured."""
-    values = {name.replace(".", "_"): value for name, value in figures.items()}
+    values = {_field(name): value for name, value in figures.items()}
     lines = list(HEADER)
     for row in ROWS:
         try:
-            lines.append(row.format_map(values))
+            lines.append(f"{row.format_map(values)} {_verdict(row, figures)} |")
         except KeyError:
             continue
     return "\n".join(lines)
+
+
+def _field(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def _verdict(row: str, figures: Mapping[str, float]) -> str:
+    """Return whether a row's figures meet their targets, and which do not."""
+    shown = {field for _, field, _, _ in Formatter().parse(row) if field}
+    judged = {name: is_met(name, value) for name, value in figures.items() if _field(name) in shown}
+    missed = [f"{name.partition('.')[2]} {target(name)}" for name, met in sorted(judged.items()) if met is False]
+    if missed:
+        return f"missed: {', '.join(missed)}".replace("_", " ")
+    return "met" if True in judged.values() else "–"
 
 
 def written(page: str, figures: Mapping[str, float]) -> str:

@@ -1,6 +1,10 @@
-"""The cost of an agent's turn, next to a bare workflow that asks the same model and calls the same tool."""
+"""The cost of an agent's turn, next to a bare workflow that asks the same model and calls the same tool.
+
+What the model's server and its client take is measured in the same rounds, and taken from both.
+"""
 
 import functools
+import statistics
 import tempfile
 from datetime import timedelta
 from pathlib import Path
@@ -92,10 +96,19 @@ async def run(addresses: Addresses) -> dict[str, float]:
             async def floor() -> None:
                 await _bare(agents, url)
 
+            async def model() -> None:
+                for number in range(TURNS + 1):
+                    await bare_turn(url, number)
+
             await ours()
             await floor()
-            pairs = [(await milliseconds(ours), await milliseconds(floor)) for _ in range(ROUNDS)]
-    return ratio_of(pairs, TURNS, "turn")
+            await model()
+            rounds = [
+                (await milliseconds(ours), await milliseconds(floor), await milliseconds(model)) for _ in range(ROUNDS)
+            ]
+    alone = statistics.median(own for _, _, own in rounds)
+    pairs = [(mine - alone, bare - alone) for mine, bare, _ in rounds]
+    return ratio_of(pairs, TURNS, "turn") | {"turn.model_ms": alone / TURNS}
 
 
 def _agents(folder: Path) -> Path:

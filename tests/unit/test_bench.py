@@ -25,13 +25,19 @@ FIGURES = {
 def test_the_table_has_a_row_for_each_measured_section() -> None:
     assert markdown(FIGURES).splitlines() == [
         *HEADER,
-        "| one agent step | 20.1 ms | 18.2 ms, a bare workflow of the same activities | 1.06 |",
-        "| 25 steps, SIGKILL in step 13 after its effect | 25 lines, 3.6 s from restart to finished | – | – |",
+        "| one agent step | 20.1 ms | 18.2 ms, a bare workflow of the same activities | 1.06 | met |",
+        "| 25 steps, SIGKILL in step 13 after its effect | 25 lines, 3.6 s from restart to finished | – | – | met |",
     ]
 
 
+def test_the_table_says_which_figures_miss_their_targets() -> None:
+    [row] = markdown(FIGURES | {"step.ratio": 1.31}).splitlines()[2:3]
+    assert row.endswith("| 1.31 | missed: ratio ≤ 1.3 |")
+
+
 def test_every_row_has_the_columns_of_the_header() -> None:
-    assert {row.count("|") for row in (*HEADER, *ROWS)} == {5}
+    assert {row.count("|") for row in HEADER} == {6}
+    assert {row.count("|") for row in ROWS} == {5}, "the target's column is added"
 
 
 @pytest.mark.slow
