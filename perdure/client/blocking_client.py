@@ -84,30 +84,45 @@ class BlockingClient:
         self._service.close()
 
     def submit(
-        self, items: Sequence[Given], *, key: str = "", user_id: str | None = None, of: str | None = None, **more: Any
+        self,
+        items: Sequence[Given],
+        *,
+        lane: Lane | str | None = None,
+        key: str = "",
+        user_id: str | None = None,
+        of: str | None = None,
+        **more: Any,
     ) -> str:
         """Submit what is to be remembered; returns the id of its job once it is on the installation's disk.
 
         Args:
             items: Statements, items, or items as JSON, at most 100.
+            lane: Items as JSON that say nothing of their kind are records of this lane.
             key: The batch's own key: the same items under it are the same job. Empty: each call is a batch of its own.
             user_id: For whom; None: the client's user.
             of: The team or agent whose memory it is for; None: the user's own.
             **more: Further fields of the request: ``agent`` and ``policy``.
         """
-        body = {"items": [_sent(one) for one in items], "of": of, "key": key or uuid4().hex, **more}
+        body = {"items": [_sent(one, lane) for one in items], "of": of, "key": key or uuid4().hex, **more}
         answer = self._service.post("/v2/control/ingest", self._for(user_id, body))
         return _text(answer, "job_id")
 
     def remember(
-        self, items: Sequence[Given], *, key: str = "", user_id: str | None = None, of: str | None = None, **more: Any
+        self,
+        items: Sequence[Given],
+        *,
+        lane: Lane | str | None = None,
+        key: str = "",
+        user_id: str | None = None,
+        of: str | None = None,
+        **more: Any,
     ) -> Receipt:
         """Remember, and return what became of each item once that is certain; the arguments are those of ``submit``.
 
         Raises:
             JobFailed: The job failed, with the reason. One that is slow is waited for.
         """
-        job = self.submit(items, key=key, user_id=user_id, of=of, **more)
+        job = self.submit(items, lane=lane, key=key, user_id=user_id, of=of, **more)
         return self.receipt(job, user_id=user_id, of=of)
 
     def job(self, job: str, *, user_id: str | None = None, of: str | None = None, wait: float = 0.0) -> JobState:
@@ -273,11 +288,12 @@ def _at(workflow_id: str) -> str:
     return f"/v2/control/tasks/{quote(workflow_id, safe='')}"
 
 
-def _sent(given: Given) -> JsonValue:
+def _sent(given: Given, lane: Lane | str | None) -> JsonValue:
     if isinstance(given, str):
         return {"kind": "memory", "content": given}
     if isinstance(given, Mapping):
-        return dict(given)
+        record = {} if lane is None or "kind" in given else {"kind": "record", "lane": str(lane)}
+        return {**record, **given}
     return given.model_dump(mode="json", exclude_unset=True) | {"kind": given.kind}
 
 

@@ -16,7 +16,7 @@ from perdure.access import TokenScope
 from perdure.client import Client
 from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, WorkflowCancelled
 from perdure.items import MemoryItem
-from perdure.jobs import Fate
+from perdure.jobs import Decision, Fate
 from perdure.refusals import AnswerUnusable, NotAuthenticated, NotPermitted, UnknownThing
 from tests.support.http_service import Service
 from tests.support.losing import losing
@@ -43,8 +43,8 @@ async def test_what_is_remembered_is_recalled(client: Client) -> None:
     given = MemoryItem(content="Ada's desk is by the window.", occurrence="o", occurred_at=now)
     assert (await client.remember([given], key="réunion-7")).count(Fate.SEARCHABLE) == 1
     assert (await client.recall("Where is Ada's desk?", until=now + timedelta(days=1))).items
-    record = {"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}
-    await client.remember([record])
+    receipt = await client.remember([{"key": "cores", "payload": {"number": 2}}, FACT], lane="pattern")
+    assert [item.decision for item in receipt.items] == [Decision.INSERT, Decision.REINFORCE], "a statement stays one"
     [exact] = (await client.activity("pattern", ["cores"])).items
     assert exact.payload == {"number": 2}
 
