@@ -100,6 +100,11 @@ class Tool(Generic[P, R]):
         """The JSON Schema of its arguments."""
         return self.arguments.model_json_schema()
 
+    @property
+    def is_coroutine(self) -> bool:
+        """Whether the function runs in the worker's loop; a plain one runs in a thread."""
+        return inspect.iscoroutinefunction(self.function)
+
     def require_names(self, given: Collection[str], path: str) -> None:
         """Refuse arguments that it does not have, and require those that it needs, before their values are known.
 

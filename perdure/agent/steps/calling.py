@@ -2,11 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
-from typing import Any
+import types
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from functools import partial
+from typing import Any, TypeVar
 
 from perdure.errors import Blocked, PerdureError, ToolFailed
 from perdure.secrets.redaction import KNOWN
+
+R = TypeVar("R")
 
 
 def always() -> bool:
@@ -31,13 +35,16 @@ async def ended(call: "asyncio.Task[Any]", lets_end: Callable[[], bool] = always
 
 
 @contextlib.asynccontextmanager
-async def calling(tool: str, seconds: float, *, left: float | None = None) -> AsyncGenerator[None]:
+async def calling(tool: str, seconds: float, *, left: float | None = None) -> AsyncGenerator[asyncio.Timeout]:
     """Cut off a call of a tool's function after some seconds. It bears the tool's name, for who looks at the loop.
 
     Args:
         tool: The tool's name.
         seconds: How long a call may take.
         left: How much of it is left.
+
+    Yields:
+        What cuts it off.
 
     Raises:
         ToolFailed: It raised an exception of its own, or took longer than the tool may. Its text has no secret in it
@@ -48,8 +55,8 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
     try:
         if task:
             task.set_name(f"tool {tool}")
-        async with asyncio.timeout(seconds if left is None else left):
-            yield
+        async with asyncio.timeout(seconds if left is None else left) as limit:
+            yield limit
     except PerdureError as problem:
         KNOWN.error(problem)
         if isinstance(problem, Blocked):
@@ -67,3 +74,41 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
     finally:
         if task:
             task.set_name(before)
+
+
+@types.coroutine
+def in_time(call: Coroutine[Any, Any, R], left: Callable[[], float], limit: asyncio.Timeout) -> Generator[Any, Any, R]:
+    """Run a call no further once its time is over; returns what it returns.
+
+    A timer alone lets it act late: what the call waited for may be there while the loop is held up, or the process is
+    stopped, until long after the deadline. It is then resumed before the timer is looked at. What runs from there to
+    the next ``await`` is one step of the loop, in which nothing can stop it.
+
+    Args:
+        call: The call of a coroutine function.
+        left: Returns the seconds that it has.
+        limit: What cuts it off.
+    """
+    resume: Callable[[], Any] = partial(call.send, None)
+    try:
+        while True:
+            if left() <= 0 and not limit.expired():
+                # Cancels this task in the next turn of the loop, before it comes back to here.
+                limit.reschedule(asyncio.get_running_loop().time())
+                resume = yield from _waited(call, None)
+            resume = yield from _waited(call, resume())
+    except StopIteration as end:
+        return end.value
+    finally:
+        call.close()
+
+
+def _waited(call: Coroutine[Any, Any, Any], awaited: Any) -> Generator[Any, Any, Callable[[], Any]]:
+    """Wait for what a call waits for; return what resumes the call."""
+    try:
+        given = yield awaited
+    except BaseException as problem:
+        if isinstance(problem, GeneratorExit):
+            raise
+        return partial(call.throw, problem)
+    return partial(call.send, given)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from perdure.agent.steps.attempts import Attempt, Happened
-from perdure.agent.steps.calling import calling, ended
+from perdure.agent.steps.calling import calling, ended, in_time
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.secrecy import CallSecrets
@@ -317,8 +317,10 @@ async def _called(mine: _Mine, claim: Claim) -> Any:
     if (left := claim.left()) <= 0:
         raise ClaimLost("this attempt slept through its deadline, so it does not act")
     left = min(left, mine.cut)
-    async with calling(mine.tool.name, mine.cut, left=left):
-        return await mine.tool.call(_until(mine.call, left), mine.keywords, mine.secrets.values)
+    async with calling(mine.tool.name, mine.cut, left=left) as limit:
+        call = mine.tool.call(_until(mine.call, left), mine.keywords, mine.secrets.values)
+        # Of a plain function, nothing but its result comes back to the loop.
+        return await (in_time(call, claim.left, limit) if mine.tool.is_coroutine else call)
 
 
 def _told(failure: ToolFailed) -> str:

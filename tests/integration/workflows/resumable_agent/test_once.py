@@ -273,6 +273,52 @@ async def test_an_attempt_whose_loop_was_held_up_before_its_call_does_not_act(
     assert len(effects) == times
 
 
+@pytest.mark.parametrize(("looks", "times"), [(True, 1), (False, 2)], ids=["looks again", "control"])
+async def test_a_call_that_is_resumed_after_its_deadline_does_not_act(
+    servers: Servers, claims: Claims, monkeypatch: pytest.MonkeyPatch, looks: bool, times: int
+) -> None:
+    effects: list[int] = []
+    began, answered = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+    async def look() -> int | None:
+        return len(effects) or None
+
+    @tool(effect="once", timeout=0.5, check=look)
+    async def act() -> int:
+        if threading.current_thread() is threading.main_thread():
+            began.set()
+            await answered
+        effects.append(1)
+        return 1
+
+    this = effect()
+
+    async def other() -> None:
+        redis = connect(servers.redis_url)
+        theirs = Claims(redis, datetime.timedelta(minutes=1))
+        assert output(await attempt(OnceRunner(theirs, since, counted), act, this, "second")) == 1
+        await redis.aclose()
+
+    def held_up() -> None:
+        # What the call waits for is there; before the loop's next turn, another worker has acted in its place.
+        answered.set_result(None)
+        worker = threading.Thread(target=lambda: asyncio.run(other()))
+        worker.start()
+        worker.join()
+
+    def resumed_whenever(call: Any, *_: Any) -> Any:
+        return call
+
+    if not looks:
+        monkeypatch.setattr(once, "in_time", resumed_whenever)
+    first = asyncio.create_task(attempt(OnceRunner(claims, since, counted), act, this, "first"))
+    await began.wait()
+    asyncio.get_running_loop().call_soon(held_up)
+    with contextlib.suppress(PerdureError):
+        await first
+    assert len(effects) == times
+
+
 @pytest.mark.parametrize("raised", [SystemExit(2), asyncio.CancelledError()], ids=["SystemExit", "CancelledError"])
 @pytest.mark.parametrize("plain", [True, False], ids=["plain function", "coroutine"])
 async def test_what_ends_a_process_or_a_task_ends_only_the_call(
