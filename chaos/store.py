@@ -53,6 +53,8 @@ async def _stored(client: weaviate.WeaviateAsyncClient, tenant: str) -> Stored:
                 # No search may find it; undoing writes it, and its place in the index, anew.
                 continue
             seen[identifier] = document["seen"]
+            if document["seen"] != 1:
+                sys.stderr.write(f"observed {document['seen']} times, in {tenant}: {json.dumps(document)}\n")
             vector, alone = item.vector["default"], Filter.by_property("identifier").equal(identifier)
             try:
                 near = await collection.query.near_vector(vector, limit=NEAREST, return_properties=_WANTED)
