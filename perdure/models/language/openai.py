@@ -16,6 +16,10 @@ from perdure.models.openai import translated_errors
 
 M = TypeVar("M", bound=BaseModel)
 
+_STORES = False
+"""What was said stays here: it is not to be kept at the provider, where no erasure reaches it. The Responses API keeps
+it for 30 days otherwise."""
+
 
 class OpenAILanguageModel:
     """A language model behind OpenAI's API.
@@ -54,7 +58,7 @@ class OpenAILanguageModel:
 
     async def _response(self, instructions: str, text: str, form: type[M]) -> M | None:
         answer = await self._client.responses.parse(
-            model=self._model, instructions=instructions, input=text, text_format=form
+            model=self._model, instructions=instructions, input=text, text_format=form, store=_STORES
         )
         refused = any(part.type == "refusal" for one in answer.output if one.type == "message" for part in one.content)
         return None if refused else form.model_validate_json(answer.output_text)
@@ -91,13 +95,12 @@ class OpenAILanguageModel:
     ) -> Replied:
         described: Any = [{"type": "function", "strict": False, **tool.model_dump()} for tool in tools]
         given: Any = [item for message in messages for item in _items(message)]
-        # What was said stays here: it is not to be kept at the provider, where no erasure reaches it.
         asked: Any = {
             "model": self._model,
             "instructions": instructions,
             "input": given,
             "tools": described,
-            "store": False,
+            "store": _STORES,
         }
         if said is None:
             create: Any = self._client.responses.with_raw_response.create

@@ -50,6 +50,14 @@ async def test_an_answer_comes_in_the_form_that_is_asked_for(
     assert '"degrees"' in schema
 
 
+async def test_no_copy_of_what_is_said_is_kept_at_the_provider(httpserver: HTTPServer) -> None:
+    serve_model(httpserver, always('{"degrees": 3}'))
+    model = OpenAILanguageModel("small", api_key="none", base_url=httpserver.url_for("/v1"), timeout=10)
+    await model.answer("How warm?", "In Oslo.", Weather)
+    await model.close()
+    assert json.loads(httpserver.log[0][0].data)["store"] is False
+
+
 @pytest.mark.parametrize("text", ['{"degrees": "warm"}', "it is warm", "{}", ""])
 async def test_an_answer_in_another_form_may_be_asked_for_again(
     httpserver: HTTPServer, model: OpenAILanguageModel, text: str
