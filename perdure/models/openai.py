@@ -58,11 +58,12 @@ def translated_errors() -> Generator[None]:
             raise ContextExceeded("openai", "the request is longer than the model can read") from error
         if _USED_UP in (error.code, error.type):
             raise ModelKeyRefused("openai", f"{_USED_UP}, HTTP {error.status_code}") from error
-        if (wait := _asked_wait(error)) is not None:
-            raise ModelBusy("openai", type(error).__name__, wait) from error
+        # Before any wait that the server asks for: proxies send the header with every error.
         if error.status_code < 500 and error.status_code not in _WORTH_RETRYING:
             kind = ModelKeyRefused if error.status_code in _REFUSE_KEY else ModelRefused
             raise kind("openai", f"{type(error).__name__}, HTTP {error.status_code}") from error
+        if (wait := _asked_wait(error)) is not None:
+            raise ModelBusy("openai", type(error).__name__, wait) from error
         raise StoreUnavailable("openai", type(error).__name__) from error
     # The client leaves those of an answer that comes in pieces as they are.
     except (openai.OpenAIError, httpx2.HTTPError) as error:

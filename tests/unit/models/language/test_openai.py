@@ -9,7 +9,7 @@ from pytest_httpserver import HTTPServer
 
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.model import Model
-from perdure.models.errors import ContextExceeded, ModelKeyRefused, ModelRefused, ReplyUnusable
+from perdure.models.errors import ContextExceeded, ModelBusy, ModelKeyRefused, ModelRefused, ReplyUnusable
 from perdure.models.language import Api, open_language_model
 from perdure.models.language.openai import OpenAILanguageModel
 from tests.support.model_server import Answer, serve_model
@@ -83,6 +83,29 @@ async def test_an_error_says_whether_to_ask_again_and_nothing_of_the_answer(
         await model.answer("How warm?", "", Weather)
     assert "secret" not in str(caught.value)
     assert len(httpserver.log) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(400, ModelRefused), (401, ModelKeyRefused), (403, ModelKeyRefused), (422, ModelRefused)]
+)
+async def test_a_refusal_stays_one_where_the_server_also_says_when_to_ask_again(
+    httpserver: HTTPServer, model: OpenAILanguageModel, status: int, error: type[Exception]
+) -> None:
+    for path in PATHS:
+        httpserver.expect_request(path).respond_with_json({}, status=status, headers={"Retry-After": "20"})
+    with pytest.raises(error):
+        await model.answer("How warm?", "", Weather)
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
+async def test_a_fault_that_can_pass_is_waited_for_as_long_as_the_server_says(
+    httpserver: HTTPServer, model: OpenAILanguageModel, status: int
+) -> None:
+    for path in PATHS:
+        httpserver.expect_request(path).respond_with_json({}, status=status, headers={"Retry-After": "20"})
+    with pytest.raises(ModelBusy) as caught:
+        await model.answer("How warm?", "", Weather)
+    assert caught.value.retry_after == 20
 
 
 @pytest.mark.parametrize("field", ["code", "type"])
