@@ -86,8 +86,9 @@ def _finding(policy: Policy, names: Mapping[str, JsonValue]) -> PolicyFinding | 
         if not holds(policy.when, names, "when", walked=WALKED):
             return None
     except InvalidExpression as error:
-        # Without an answer, the call must not be made.
-        outcome, problem = Outcome.WARN if policy.level is Level.SOFT else Outcome.BLOCK, str(error)
+        # Without an answer, the call must not be made as if the condition were false. Of a soft policy the outcome
+        # stays what it is where the condition is true: leaving an argument out must not spare a call the question.
+        outcome, problem = policy.outcome if policy.level is Level.SOFT else Outcome.BLOCK, str(error)
     if any(_excuses(condition, names) for condition in policy.unless):
         return None
     question = policy.approve if policy.approve is not None and outcome is Outcome.ASK else ""

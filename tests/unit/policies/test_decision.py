@@ -102,7 +102,7 @@ UNSURE = "${tool == 'send' && arguments.cents > 100}"
         ("hard", None, Outcome.BLOCK),
         ("hard", "May it?", Outcome.BLOCK),
         ("soft", None, Outcome.WARN),
-        ("soft", "May it?", Outcome.WARN),
+        ("soft", "May it?", Outcome.ASK),
     ],
 )
 def test_who_cannot_tell_must_not_act(
@@ -113,6 +113,7 @@ def test_who_cannot_tell_must_not_act(
     assert problem in decision.findings[0].problem
     assert decision.findings[0].problem.startswith("PRD103 when: ")
     assert problem in decision.findings[0].reason
+    assert decision.findings[0].question == ("May it?" if outcome is Outcome.ASK else "")
 
 
 def test_a_condition_begins_with_the_tool_that_it_is_about() -> None:
