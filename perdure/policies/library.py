@@ -41,22 +41,42 @@ class PolicyLibrary:
         Raises:
             InvalidPolicy: They cannot be used, and never could.
         """
-        with self._lock:
-            try:
-                texts = self._texts()
-                if self._good is None or texts != self._seen:
-                    self._settle(texts)
-                    # Unusable files are not read again either, until they have changed.
-                    self._seen = texts
-                    self._good, self._told = policies_in(texts), ""
-            except InvalidPolicy as error:
+        try:
+            texts = self._texts()
+            if (known := self._known(texts)) is not None:
+                return known
+            self._settle(texts)
+            return self._taken(texts)
+        except InvalidPolicy as error:
+            with self._lock:
                 if self._good is None:
                     raise
                 self._tell(str(error))
+                return self._good
+
+    def _known(self, texts: Mapping[Path, str]) -> PolicySet | None:
+        """Return the policies that count while the files say this; None: they have to be read."""
+        with self._lock:
+            return self._good if texts == self._seen else None
+
+    def _taken(self, texts: Mapping[Path, str]) -> PolicySet:
+        """Read what the files say, once for all calls that saw them change together.
+
+        Raises:
+            InvalidPolicy: It cannot be used.
+        """
+        with self._lock:
+            if self._good is None or texts != self._seen:
+                # Unusable files are not read again either, until they have changed.
+                self._seen = texts
+                self._good, self._told = policies_in(texts), ""
             return self._good
 
     def _settle(self, texts: Mapping[Path, str]) -> None:
         """Wait until files that have changed are no longer being written.
+
+        Each call that sees a change waits for itself, side by side with the others: none is made under policies that
+        were replaced before it, and those that see no change go on.
 
         Raises:
             InvalidPolicy: They change again, so that what they say now may be half of what is meant.

@@ -1,6 +1,8 @@
 """Policies in folders: all of them count, what cannot be used is named with its place, and the last good ones stay."""
 
+import asyncio
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,46 @@ def test_files_that_are_being_changed_do_not_count_yet(tmp_path: Path, monkeypat
     monkeypatch.setattr(library_module.time, "sleep", writing)
     assert library.current() is good
     assert [policy.name for policy in library.current().policies] == ["p", "q"]
+
+
+async def test_calls_wait_for_changed_files_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "p")
+    library = PolicyLibrary([tmp_path])
+    before = library.current()
+    write(tmp_path, "p", tool="tell")
+    both = threading.Barrier(2)
+
+    # Where one waited for the other, the barrier would break.
+    def waiting(_: float) -> None:
+        both.wait(timeout=5)
+
+    monkeypatch.setattr(library_module.time, "sleep", waiting)
+    first, second = await asyncio.gather(*(asyncio.to_thread(library.current) for _ in range(2)))
+    assert first is second, "it was read twice"
+    assert first.version != before.version
+
+
+async def test_a_call_that_sees_no_change_waits_for_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "p")
+    old = path.read_text(encoding="utf-8")
+    library = PolicyLibrary([tmp_path])
+    before = library.current()
+    write(tmp_path, "p", tool="tell")
+    waits, goes_on = threading.Event(), threading.Event()
+
+    def waiting(_: float) -> None:
+        waits.set()
+        assert goes_on.wait(timeout=10)
+
+    monkeypatch.setattr(library_module.time, "sleep", waiting)
+    changing = asyncio.create_task(asyncio.to_thread(library.current))
+    await asyncio.to_thread(waits.wait)
+    path.write_text(old, encoding="utf-8")
+    try:
+        assert await asyncio.wait_for(asyncio.to_thread(library.current), 5) is before
+    finally:
+        goes_on.set()
+    assert await changing is before, "what was taken back counts"
 
 
 @pytest.mark.parametrize("name", ["p.yml", "p.YAML"])
