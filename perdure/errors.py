@@ -32,7 +32,7 @@ PerdureError
 ├── JournalMismatch         PRD203  the journal folder here is not the one that the installation shares
 ├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
 ├── NamespaceUnusable       PRD208  the Temporal namespace lacks what tasks need, and it cannot be registered
-├── VectorIndexDamaged      PRD230  the search by meaning fails for a tenant whose entries are there; repaired
+├── VectorIndexDamaged      PRD230  the search by meaning fails; repaired ── ContentRefused PRD235 an entry is refused
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with every route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212

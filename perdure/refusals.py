@@ -1,4 +1,9 @@
-"""What is refused of requests by people and programs outside; ``perdure.errors`` draws these errors with all others."""
+"""What is refused: of requests by people and programs outside, and by a store that cannot hold it.
+
+``perdure.errors`` draws these errors with all others.
+"""
+
+from collections.abc import Mapping
 
 from perdure.base_error import InvalidInput, PerdureError
 
@@ -13,6 +18,22 @@ class AnswerUnusable(PerdureError):
     """Another service answers with something that cannot be used: it is none of the kind, or of another build."""
 
     code = "PRD234"
+
+
+class ContentRefused(PerdureError):
+    """Entries that long-term memory refuses for what is in them: it would refuse them again.
+
+    Args:
+        reasons: Why, by the id of each; what is not named was written.
+    """
+
+    code = "PRD235"
+    reasons: Mapping[str, str] = {}
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        self.reasons = reasons
+        told = "; ".join(sorted({*reasons.values()}))
+        super().__init__(f"weaviate refuses {len(reasons)} entries: {told}")
 
 
 class NotAuthenticated(PerdureError):

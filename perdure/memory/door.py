@@ -26,6 +26,7 @@ from perdure.memory.comparison import (
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
+from perdure.refusals import ContentRefused
 from perdure.stores.journal.lines import Changed, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
@@ -127,8 +128,8 @@ class Door:
 
         Raises:
             TenantErased: The tenant was erased after the changes were accepted.
-            VersionConflict: Another writer changed one of the entries, and there is no ``again``: plan again. The
-                lines of ``deletions`` on entries that stay are undone.
+            VersionConflict: Another writer changed one of the entries, and there is no ``again``: plan again.
+            ContentRefused: The store refuses some of them. As above, ``deletions`` of entries that stay are undone.
             LeaseLost: The lease ran out; what is already written stays and will be recognised.
             StoreUnavailable: Weaviate, Redis or the journal does not answer, or has lost data; or the audit cannot be
                 written.
@@ -147,7 +148,7 @@ class Door:
                 await lease.require(self._margin)
                 await self._log.announce(tenant, lease, pending, written, forgetting)
                 await self._write(tenant, lease, pending, written)
-            except VersionConflict:
+            except (VersionConflict, ContentRefused):
                 stays = await self._longterm.get(tenant, [line.id for line in forgetting])
                 await self._log.withdraw(tenant, lease, forgetting, stays)
                 raise
@@ -332,7 +333,9 @@ class Door:
         vectors = {change.id: change.vector for change in changes if change.vector is not None}
         if written:
             await self._repair.add(tenant)
-        for chunk in (written[start : start + _CHUNK] for start in range(0, len(written), _CHUNK)):
+        # New texts first: what they replace stays believed where the store refuses one.
+        parts = [[entry for entry in written if (entry.id in vectors) is new] for new in (True, False)]
+        for chunk in (part[start : start + _CHUNK] for part in parts for start in range(0, len(part), _CHUNK)):
             fence = await lease.require(self._margin)
             await self._longterm.put(tenant, chunk, vectors, fence=fence)
             reached(CrashPoint.APPLY_HALF_WRITTEN)

@@ -52,6 +52,7 @@ PINNED = {
     "HomeUnusable": ("PRD213", False),
     "StoreRefused": ("PRD232", False),
     "AnswerUnusable": ("PRD234", False),
+    "ContentRefused": ("PRD235", False),
     "ModelRefused": ("PRD220", False),
     "ContextExceeded": ("PRD221", False),
     "VersionConflict": ("PRD300", True),

@@ -214,6 +214,27 @@ def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> di
     return entries
 
 
+def without(batch: Batch, decided: WritePlan, reasons: Mapping[str, str]) -> WritePlan:
+    """Return a plan that rejects the items for which something would be written that the store refuses.
+
+    Args:
+        batch: What was offered.
+        decided: The decisions on it.
+        reasons: Why the store refuses entries, by id.
+    """
+
+    def left(planned: PlannedItem) -> PlannedItem:
+        item = batch.items[planned.index]
+        named = item.supersedes if isinstance(item, MemoryItem) else ""
+        found = [reasons[one] for one in (planned.target, *planned.over, named) if one in reasons]
+        if not found or planned.decision not in WRITING:
+            return planned
+        reason = f"long-term memory refuses it: {found[0]}"
+        return PlannedItem(index=planned.index, decision=Decision.REJECT, reason=reason)
+
+    return decided.changed(items=tuple(map(left, decided.items)))
+
+
 def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
     common: dict[str, Any] = {
         "id": identifier,

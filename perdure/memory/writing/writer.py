@@ -17,10 +17,11 @@ from perdure.memory.door import Door
 from perdure.memory.extraction.telling import says_it_was_otherwise
 from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
-from perdure.memory.writing.observation import WRITING, applied, purpose_of
+from perdure.memory.writing.observation import WRITING, applied, purpose_of, without
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
+from perdure.refusals import ContentRefused
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.weaviate.store import ABOUT_AT_MOST, SHARING, LongTerm
@@ -130,7 +131,7 @@ class Writer:
         return await self._door.epoch(batch.tenant)
 
     async def apply(self, batch: Batch, decided: WritePlan, *, operation: str) -> Applied:
-        """Write the decisions, once for each operation id.
+        """Write the decisions, once for each operation id; what the store refuses for its content is left out.
 
         If the state that the plan was made from has changed, it is made again under the lease, under which nothing
         changes: so a job needs two plans at most, however many other jobs write the same.
@@ -139,12 +140,27 @@ class Writer:
             TenantErased: The user was erased after the batch was accepted.
         """
         _require_known(item.decision for item in decided.items)
+        # Before the lease, and of all items: which of them the second plan inserts is not known yet.
+        vectors: dict[str, Vector] = {}
+        if any(item.decision in WRITING for item in decided.items):
+            vectors = await self._embedded(batch)
+        versions, followed = await self._applied(batch, decided, vectors, operation)
+        while versions is None:
+            # There are fewer each time, and what was written already is recognised.
+            versions, followed = await self._applied(batch, followed, vectors, operation)
+        return Applied(versions=versions, plan=followed if followed != decided else None)
+
+    async def _applied(
+        self, batch: Batch, decided: WritePlan, vectors: Mapping[str, Vector], operation: str
+    ) -> tuple[dict[str, int] | None, WritePlan]:
+        """Write the decisions; returns the versions afterwards, and the plan that was followed.
+
+        No versions: the store refused some of it, and the plan is what is left to write.
+        """
         refused = _refused(decided)
         if len(refused) == len(decided.items):
             await self._door.refuse(batch.tenant, operation, refused, epoch=decided.epoch)
-            return Applied(versions={})
-        # Before the lease, and of all items: which of them the second plan inserts is not known yet.
-        vectors = await self._embedded(batch)
+            return {}, decided
         anew: list[WritePlan] = []
 
         async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
@@ -157,16 +173,23 @@ class Writer:
         if not _about(batch) and not any(map(says_it_was_otherwise, _statements(batch))):
             with suppress(VersionConflict):
                 changes = await self._changes(batch, decided, vectors, operation)
-        versions = await self._door.change(
-            batch.tenant,
-            changes,
-            epoch=decided.epoch,
-            refused=refused,
-            operation=operation,
-            check=lambda: self._require_consent(batch, decided),
-            again=again,
-        )
-        return Applied(versions=versions, plan=anew[0] if anew and anew[0] != decided else None)
+        try:
+            versions = await self._door.change(
+                batch.tenant,
+                changes,
+                epoch=decided.epoch,
+                refused=refused,
+                operation=operation,
+                check=lambda: self._require_consent(batch, decided),
+                again=again,
+            )
+        except ContentRefused as error:
+            followed = anew[0] if anew else decided
+            left = without(batch, followed, error.reasons)
+            if left == followed:
+                raise
+            return None, left
+        return versions, anew[0] if anew else decided
 
     async def _planned_again(self, batch: Batch, first: WritePlan, operation: str) -> WritePlan:
         """Decide again on the items that a plan would write; rejected ones stay rejected."""

@@ -130,6 +130,7 @@ class LongTerm(Searches):
 
         Raises:
             VersionConflict: When an entry without a vector is not stored: somebody purged it.
+            ContentRefused: When Weaviate refuses some of them for what is in them; the others are written.
             StoreUnavailable: When any of them was not written; some may have been.
         """
         await self._writes.put(tenant, entries, vectors, fence)

@@ -12,14 +12,17 @@ from typing import Any, TypeVar, cast
 from weaviate.classes.data import DataObject
 from weaviate.classes.tenants import TenantActivityStatus
 from weaviate.collections import CollectionAsync
+from weaviate.exceptions import WeaviateBaseError
 
 from perdure.entries import Entry
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.identity import object_uuid
+from perdure.refusals import ContentRefused
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant, answered_within
 from perdure.stores.weaviate.mapping import KINDS, Kind, properties_of
 from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.verdicts import refusal, refusal_of_call
 
 _OBJECTS_A_WRITE = 200
 
@@ -58,17 +61,24 @@ class Writes:
             await asyncio.wait(self._running)
 
     async def put(self, tenant: str, entries: Sequence[Entry], vectors: Vectors, fence: Fence) -> None:
-        """Write whole entries; one without a vector keeps the vector that it has."""
+        """Write whole entries; one without a vector keeps the vector that it has.
+
+        Raises:
+            ContentRefused: Weaviate refuses some of them for what is in them; it has taken the others.
+        """
         collections = {kind: await self._connection.of(tenant, kind) for kind in KINDS}
+        refused: dict[str, str] = {}
 
         async def write() -> None:
             for kind in KINDS:
                 of_kind = [entry for entry in entries if entry.kind == kind]
                 for chunk in _chunks(of_kind):
-                    await self._insert(collections[kind], tenant, chunk, vectors, fence)
+                    refused.update(await self._insert(collections[kind], tenant, chunk, vectors, fence))
 
         try:
             await self._to_its_end(write())
+            if refused:
+                raise ContentRefused(refused)
         except MissingTenant as error:
             # A write makes the tenant; only the question for the vectors it should have can miss it.
             raise VersionConflict("the entries are no longer there to be changed") from error
@@ -132,7 +142,8 @@ class Writes:
         entries: Sequence[Entry],
         vectors: Vectors,
         fence: Fence,
-    ) -> None:
+    ) -> dict[str, str]:
+        """Write entries of one kind; returns why Weaviate refuses some of them, by id."""
         bare = [entry.id for entry in entries if entry.id not in vectors]
         known = {**vectors, **await _stored_vectors(collection, bare)}
         if lost := [identifier for identifier in bare if identifier not in known]:
@@ -145,15 +156,41 @@ class Writes:
             )
             for entry in entries
         ]
-        fence()
-        result = await collection.data.insert_many(objects)
-        if result.has_errors:
-            raise StoreUnavailable(STORE, f"{len(result.errors)} of {len(entries)} objects were not written")
+        refused = await _sent(collection, objects, fence)
+        return {entry.id: refused[place] for place, entry in enumerate(entries) if place in refused}
 
     def _checked(self, vector: Sequence[float]) -> Sequence[float]:
         if len(vector) != self._embedding.dimension:
             raise ValueError(f"a vector has {len(vector)} numbers, not {self._embedding.dimension}")
         return vector
+
+
+async def _sent(
+    collection: CollectionAsync[Any, Any], objects: Sequence[DataObject[Any, Any]], fence: Fence
+) -> dict[int, str]:
+    """Write objects in one call; returns why Weaviate refuses some of them, by their places.
+
+    Raises:
+        StoreUnavailable: Some were not written, which may pass.
+    """
+    fence()
+    names = frozenset({collection.name, *(name for one in objects for name in one.properties)})
+    try:
+        result = await collection.data.insert_many(objects)
+    except WeaviateBaseError as error:
+        reason = refusal_of_call(error, names=names)
+        if reason is None:
+            raise
+        if len(objects) == 1:
+            return {0: reason}
+        # It may be one of them that has the whole call refused, or each for a reason of its own.
+        alone = [await _sent(collection, [one], fence) for one in objects]
+        return {place: found[0] for place, found in enumerate(alone) if found}
+    refused = {place: refusal(error.message, names=names, served=True) for place, error in result.errors.items()}
+    known = {place: reason for place, reason in refused.items() if reason is not None}
+    if len(known) < len(refused):
+        raise StoreUnavailable(STORE, f"{len(refused)} of {len(objects)} objects were not written")
+    return known
 
 
 async def _stored_vectors(collection: CollectionAsync[Any, Any], ids: Sequence[str]) -> dict[str, list[float]]:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
-from perdure.entries import Lane, Memory, State
+from perdure.entries import Entry, Lane, Memory, State
 from perdure.errors import LeaseLost, StoreUnavailable, WorkerUnavailable
 from perdure.filters import Filters
 from perdure.items import MemoryItem, item_id
@@ -21,6 +21,8 @@ from perdure.memory.writing.checking import read_batch
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Settled, accepted
 from perdure.stores.redis import keys
+from perdure.stores.weaviate import writes
+from perdure.stores.weaviate.mapping import properties_of
 from perdure.together import together
 from tests.integration.conftest import Stores
 
@@ -481,3 +483,57 @@ async def test_what_an_attempt_that_died_has_replaced_is_settled_by_the_next(
     assert isinstance(replaced, Memory)
     assert isinstance(heir, Memory)
     assert (replaced.state, replaced.superseded_by, heir.supersedes) == (State.SUPERSEDED, new, old)
+
+
+def spoiled(entry: Entry, language: str) -> dict[str, JsonValue]:
+    properties = properties_of(entry, language)
+    return properties | ({"version": "private words"} if "poison" in entry.text else {})
+
+
+async def test_what_the_store_refuses_is_in_the_receipt_and_the_rest_of_the_batch_is_memory(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = read_batch(tenant=tenant, key="old", items=[fact("The gate is green.", "o0")])
+    [older] = await written(stores, old, "job-old")
+    items = [
+        fact("The office has nine rooms.", "o1"),
+        fact("The gate is poison.", "o2", supersedes=older),
+        fact("Lunch is at noon.", "o3"),
+    ]
+    batch = read_batch(tenant=tenant, key="k", items=items)
+    await stores.journal.append(tenant, accepted("job-1", batch, NOW))
+    plan = await stores.writer.plan(batch, at=NOW)
+    monkeypatch.setattr(writes, "properties_of", spoiled)
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    assert [one.fate for one in receipts] == [Fate.SEARCHABLE, Fate.REJECTED, Fate.SEARCHABLE]
+    assert receipts[1].reason == (
+        "long-term memory refuses it: invalid integer property 'version' on class 'PerdureMemory': requires an "
+        "integer, the given value is"
+    )
+    assert receipts[1].id == ""
+    # What it would have replaced is believed as before, and its text is gone from the journal.
+    [kept] = (await stores.longterm.get(tenant, [older])).values()
+    assert (kept.state, kept.version) == (State.CURRENT, 1)
+    lines = await stores.journal.read(tenant)
+    assert "poison" not in "".join(line.model_dump_json() for line in lines)
+    folded = fold(lines)
+    assert folded.entries.keys() == {older, receipts[0].id, receipts[2].id}
+    assert not folded.pending
+    # Applied once more, as after a crash, it ends in the same way.
+    assert await stores.writer.apply(batch, plan, operation="job-1") == applied
+
+
+async def test_a_batch_of_which_the_store_refuses_everything_is_settled(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = read_batch(tenant=tenant, key="k", items=[fact("poison", "o1"), log("poison", 1, "o2")])
+    plan = await stores.writer.plan(batch, at=NOW)
+    monkeypatch.setattr(writes, "properties_of", spoiled)
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    assert applied.versions == {}
+    assert applied.plan is not None
+    assert [one.decision for one in applied.plan.items] == [Decision.REJECT, Decision.REJECT]
+    [settled] = [line for line in await stores.journal.read(tenant) if isinstance(line, Settled)]
+    assert [one.index for one in settled.refused] == [0, 1]

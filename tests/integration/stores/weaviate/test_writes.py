@@ -6,8 +6,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pydantic import JsonValue
 
+from perdure.entries import Entry
+from perdure.errors import StoreUnavailable
+from perdure.refusals import ContentRefused
+from perdure.stores.weaviate import writes
 from perdure.stores.weaviate.connection import answered_within
+from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Writes
 from tests.conftest import Servers
@@ -68,3 +74,49 @@ async def test_a_write_whose_caller_is_cancelled(
         monkeypatch.setattr(Writes, "_to_its_end", _to_its_end)
     missing = [await torn(longterm, delay) for delay in DELAYS * (1 if protected else 3)]
     assert (sum(missing) == 0) is protected
+
+
+REFUSED = "invalid number property 'confidence' on class 'PerdureTestMemory': requires a float, the given value is"
+
+
+def spoiled(entry: Entry, language: str) -> dict[str, JsonValue]:
+    properties = properties_of(entry, language)
+    return properties | ({"confidence": "private words"} if "poison" in entry.text else {})
+
+
+@pytest.mark.parametrize("number", [1, 2], ids=["alone", "all"])
+async def test_what_weaviate_refuses_for_its_content_is_refused_with_the_reason_and_without_the_content(
+    longterm: LongTerm, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(writes, "properties_of", spoiled)
+    tenant = f"t_{uuid4().hex}"
+    entries = [memory(tenant, f"poison {place}") for place in range(number)]
+    vectors = dict.fromkeys([entry.id for entry in entries], [0.1] * EMBEDDER.dimension)
+    with pytest.raises(ContentRefused) as caught:
+        await longterm.put(tenant, entries, vectors)
+    assert caught.value.reasons == {entry.id: REFUSED for entry in entries}
+    assert str(caught.value) == f"PRD235 weaviate refuses {number} entries: {REFUSED}"
+    await longterm.drop_tenant(tenant)
+
+
+async def test_the_others_of_a_call_are_written(longterm: LongTerm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writes, "properties_of", spoiled)
+    tenant = f"t_{uuid4().hex}"
+    entries = [memory(tenant, text) for text in ("one", "poison", "two")]
+    with pytest.raises(ContentRefused) as caught:
+        await longterm.put(tenant, entries, dict.fromkeys([one.id for one in entries], [0.1] * EMBEDDER.dimension))
+    assert caught.value.reasons.keys() == {entries[1].id}
+    assert await longterm.get(tenant, [one.id for one in entries]) == {one.id: one for one in (entries[0], entries[2])}
+    await longterm.drop_tenant(tenant)
+
+
+async def test_a_property_that_the_schema_lacks_is_no_refusal(
+    longterm: LongTerm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_newer_build(entry: Entry, language: str) -> dict[str, JsonValue]:
+        return properties_of(entry, language) | {"unheard": "x"}
+
+    monkeypatch.setattr(writes, "properties_of", of_newer_build)
+    entry = memory(tenant := f"t_{uuid4().hex}", "one")
+    with pytest.raises(StoreUnavailable):
+        await longterm.put(tenant, [entry], {entry.id: [0.1] * EMBEDDER.dimension})
