@@ -25,8 +25,6 @@ COMPARED_EVERY = 10.0
 IDLE = 7 * 86_400.0
 """Seconds after which the marks of a process that writes nothing are removed, so that they do not grow in number."""
 
-_NEW = Told(None, {})
-
 _T = TypeVar("_T")
 
 _WHAT_TO_DO = {
@@ -73,7 +71,7 @@ class Wholeness:
         told = await self._ask()
         found = self._judged(told)
         _require(loss for loss in found if loss == Loss(Store.JOURNAL, LossKind.LOST))
-        if told.get(Store.JOURNAL, _NEW).journal is None:
+        if told.get(Store.JOURNAL, Told(None, {})).journal is None:
             # A store that does not answer may know of a journal, whose folder is not mounted here.
             _require_all(told)
         journal, fingerprint = await self._journal.begin(key.fingerprint)
@@ -143,6 +141,9 @@ class Wholeness:
             if Store.JOURNAL in told:
                 self._judged(told)
                 self._connected = connected
+            elif told[store].journal is None:
+                # A worker makes every store the installation's own before it is written: this one was emptied since.
+                self._found[store] = Loss(store, LossKind.LOST)
             elif anew:
                 # Without the journal an older copy would look whole; one that was reached before is what it was.
                 raise StoreUnavailable(Store.JOURNAL, "does not answer, so whether redis is an older copy is not known")

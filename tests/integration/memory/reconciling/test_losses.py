@@ -392,3 +392,28 @@ async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Store
     async with own.whole.writing():
         pass
     assert await own.whole.compare() == ()
+
+
+@pytest.mark.parametrize("store", [Store.WEAVIATE, Store.REDIS])
+async def test_a_store_that_was_emptied_is_lost_even_where_the_journal_does_not_answer(
+    own: Stores, tenant: str, tmp_path: Path, store: Store
+) -> None:
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    assert not await own.whole.lost(store)
+    folder = own.journal.folder
+    folder.rename(tmp_path / "aside")
+    folder.write_text("no folder")
+    own.whole.doubt()
+    assert not await own.whole.lost(store), "the control: it has everything"
+
+    if store is Store.REDIS:
+        await ask(own.redis, "FLUSHALL")
+    else:
+        await (await own.longterm._connection.client()).collections.delete_all()  # pyright: ignore
+    own.whole.doubt()
+    assert await own.whole.lost(store)
+
+    folder.unlink()
+    (tmp_path / "aside").rename(folder)
+    assert await own.whole.compare() == (Loss(store, LossKind.LOST),)
+    await rebuild(own, tenant)

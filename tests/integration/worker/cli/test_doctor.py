@@ -11,18 +11,22 @@ import pytest
 
 from localservers import Fleet, Server, find_all
 from perdure.entries import Memory, MemoryType, Source
-from perdure.errors import StoreRefused
+from perdure.errors import StoreRefused, StoreUnavailable
+from perdure.losses import Told
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.redis.connection import ask, connect
+from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import OwnServers, Servers, clean_settings
 from tests.deployment import deployment
+from tests.integration.conftest import open_stores
 from tests.integration.worker.cli.installation import Installation, nothing_configured, unanswered
 from tests.support.cutting import collection_of, objects
 from tests.support.guarding import Policies
 from tests.support.waiting import until
+from worker import doctor
 from worker.doctor import Patient, examine
 
 
@@ -116,6 +120,29 @@ async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -
 
     assert found.keys() == {"redis", "tenant key", "stores"}
     assert "PRD200 redis" in found["redis"]
+
+
+async def test_a_loss_that_shows_only_once_a_store_answers_is_a_finding(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with open_stores(fleet.addresses, tmp_path) as own:
+        async with own.whole.writing():
+            pass
+        await ask(own.redis, "FLUSHALL")
+        settings = clean_settings(tmp_path).changed(journal=own.journal.folder)
+        told, calls = RedisMarks.told, list[RedisMarks]()
+
+        async def late(marks: RedisMarks) -> Told:
+            calls.append(marks)
+            if len(calls) == 1:
+                raise StoreUnavailable("redis", "is being started")
+            return await told(marks)
+
+        monkeypatch.setattr(RedisMarks, "told", late)
+        patient = Patient(settings=settings, addresses=fleet.addresses)
+        ok, detail, _ = await doctor._stores(patient)  # pyright: ignore[reportPrivateUsage]
+        assert (ok, detail) == (False, "redis: all of it was lost")
 
 
 @pytest.mark.slow
