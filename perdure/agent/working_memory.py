@@ -1,8 +1,9 @@
 """How much of its own work a model is shown: bounded, the newest verbatim, the goal always. Pure.
 
-Working memory holds 8,000 tokens. At 80 % of it, all turns but the newest five give way to a summary. These stay
-verbatim as far as they fit: where they do not, their longest parts are shown by beginning and end. Tokens are counted
-as four characters each, which is what English text comes to; the provider's own count goes into the budget.
+Working memory holds 8,000 tokens, and 20 turns (R16). At 80 % of its tokens, or with the twentieth turn, all turns but
+the newest five give way to a summary. These stay verbatim as far as they fit: where they do not, their longest parts
+are shown by beginning and end. Tokens are counted as four characters each, which is what English text comes to; the
+provider's own count goes into the budget.
 """
 
 from perdure.agent.steps.calls import Value
@@ -13,6 +14,9 @@ LIMIT = 8_000
 
 COMPRESSED_AT = 0.8
 """The part of ``LIMIT`` from which on older turns give way."""
+
+TURNS = 20
+"""Turns with which older ones give way, however short they are."""
 
 VERBATIM = 5
 """The newest turns, which no summary replaces."""
@@ -46,9 +50,9 @@ def size(conversation: Conversation) -> int:
 
 def evicted(conversation: Conversation) -> tuple[ModelTurn, ...]:
     """Return the turns that have to give way to a summary before the next one: none while there is room."""
-    is_full = size(conversation) >= LIMIT * COMPRESSED_AT or bool(conversation.exceeded)
+    is_full = size(conversation) >= LIMIT * COMPRESSED_AT or len(conversation.turns) >= TURNS
     kept = VERBATIM if conversation.exceeded < 2 else 1
-    return conversation.turns[:-kept] if is_full else ()
+    return conversation.turns[:-kept] if is_full or conversation.exceeded else ()
 
 
 def shown(conversation: Conversation) -> int:

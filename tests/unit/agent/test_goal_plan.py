@@ -408,17 +408,19 @@ def test_a_long_goal_is_asked_of_memory_by_its_beginning() -> None:
 
 def test_a_constraint_that_cannot_be_kept_whole_is_refused_and_not_cut() -> None:
     plan, state = plan_of()
-    for number in range(21):
-        given = Value(inline={"kind": "constraints", "text": f"rule {number}"})
-        state = reasoned(plan, state, wanted("note", str(number), arguments=given), wanted("look", str(number)))
-        state = returned(plan, state)
+    for first in range(0, 21, 3):
+        rules = [Value(inline={"kind": "constraints", "text": f"rule {first + place}"}) for place in range(3)]
+        notes = [wanted("note", f"{first + place}", arguments=given) for place, given in enumerate(rules)]
+        state = returned(plan, reasoned(plan, state, *notes, wanted("look", str(first))))
     long = Value(inline={"kind": "decisions", "text": "x" * 501})
     state = reasoned(plan, state, wanted("note", "long", arguments=long))
     conversation = conversation_of(state)
     assert conversation is not None
     assert conversation.notes.constraints == tuple(f"rule {number}" for number in range(20))
     assert conversation.notes.decisions == ()
-    gave = [turn.gave(0) for turn in conversation.turns]
+    gave = [
+        turn.gave(place) for turn in conversation.turns for place, call in enumerate(turn.calls) if call.tool == "note"
+    ]
     assert [(one and one.output.inline) == "noted" for one in gave[:20]] == [True] * 20
     assert [bool(one and one.problem) for one in gave[20:]] == [True, True]
 
