@@ -6,6 +6,7 @@ same, 9 were missing from it in part or whole).
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -25,6 +26,9 @@ from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.verdicts import refusal, refusal_of_call
 
 _OBJECTS_A_WRITE = 200
+
+# The client logs objects that are refused whole, as a dictionary: with all that somebody has said.
+logging.getLogger("weaviate-client").addFilter(lambda record: not isinstance(record.msg, dict))
 
 _T = TypeVar("_T")
 

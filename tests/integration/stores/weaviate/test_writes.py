@@ -99,13 +99,16 @@ async def test_what_weaviate_refuses_for_its_content_is_refused_with_the_reason_
     await longterm.drop_tenant(tenant)
 
 
-async def test_the_others_of_a_call_are_written(longterm: LongTerm, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_others_of_a_call_are_written_and_no_content_is_logged(
+    longterm: LongTerm, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(writes, "properties_of", spoiled)
     tenant = f"t_{uuid4().hex}"
     entries = [memory(tenant, text) for text in ("one", "poison", "two")]
     with pytest.raises(ContentRefused) as caught:
         await longterm.put(tenant, entries, dict.fromkeys([one.id for one in entries], [0.1] * EMBEDDER.dimension))
     assert caught.value.reasons.keys() == {entries[1].id}
+    assert "poison" not in caplog.text
     assert await longterm.get(tenant, [one.id for one in entries]) == {one.id: one for one in (entries[0], entries[2])}
     await longterm.drop_tenant(tenant)
 
