@@ -4,8 +4,33 @@ from datetime import UTC, datetime
 
 from redis.asyncio import Redis
 
-from perdure.stores.redis.connection import ask
-from perdure.stores.redis.keys import DUE, RULES
+from perdure.stores.redis.connection import Script, ask
+from perdure.stores.redis.keys import DUE, DUE_LISTED, DUE_LISTED_AT, RULES
+
+_LISTED_FOR = 86_400
+"""Seconds for which a list of due tenants is kept; a sweep that takes longer makes another one. A choice."""
+
+# The list is made once for a moment, in the order of the ids, as its members all have the same score. Who is no longer
+# due is passed over, and there is no page without anybody before the last.
+_PAGE = """
+local now, after, limit = ARGV[1], ARGV[2], ARGV[3]
+if after == '' or redis.call('GET', KEYS[3]) ~= now then
+  redis.call('ZRANGESTORE', KEYS[2], KEYS[1], '-inf', now, 'BYSCORE')
+  redis.call('ZUNIONSTORE', KEYS[2], 1, KEYS[2], 'WEIGHTS', 0)
+  redis.call('EXPIRE', KEYS[2], ARGV[4])
+  redis.call('SET', KEYS[3], now, 'EX', ARGV[4])
+end
+local place = after == '' and '-' or '(' .. after
+while true do
+  local page, due = redis.call('ZRANGE', KEYS[2], place, '+', 'BYLEX', 'LIMIT', 0, limit), {}
+  for _, tenant in ipairs(page) do
+    local moment = redis.call('ZSCORE', KEYS[1], tenant)
+    if moment and tonumber(moment) <= tonumber(now) then due[#due + 1] = tenant end
+  end
+  if #page == 0 or #due > 0 then return due end
+  place = '(' .. page[#page]
+end
+"""
 
 
 class DueIndex:
@@ -13,6 +38,7 @@ class DueIndex:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._page = Script(redis, _PAGE)
 
     async def lower(self, tenant: str, moment: datetime) -> None:
         """Record that something of a tenant is due at this moment, unless something is due earlier."""
@@ -29,15 +55,19 @@ class DueIndex:
             await ask(self._redis, "ZADD", DUE, moment.timestamp(), tenant)
 
     async def tenants(self, *, now: datetime, after: str, limit: int) -> list[str]:
-        """Return the tenants with something due, in order of their ids.
+        """Return the tenants with something due, in order of their ids; a page costs no more the more are due.
+
+        Those that become due after the first page was read are left to the next sweep.
 
         Args:
             now: Up to which moment.
             after: The last tenant that was handled; the sweep's cursor.
             limit: How many at most.
         """
-        found: list[str] = await ask(self._redis, "ZRANGEBYSCORE", DUE, "-inf", now.timestamp())
-        return sorted(tenant for tenant in found if tenant > after)[:limit]
+        found: list[str] = await self._page(
+            [DUE, DUE_LISTED, DUE_LISTED_AT], now.timestamp(), after, limit, _LISTED_FOR
+        )
+        return found
 
     async def next(self, tenant: str) -> datetime | None:
         """Return a tenant's next due date."""

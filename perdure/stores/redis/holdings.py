@@ -7,7 +7,16 @@ from redis.asyncio import Redis
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 
-INDEXES = (keys.DUE, keys.CHECKS, keys.WRITTEN, keys.ACTIVE, keys.ACCESSED, keys.PROMOTING, keys.CHANGED)
+INDEXES = (
+    keys.DUE,
+    keys.DUE_LISTED,
+    keys.CHECKS,
+    keys.WRITTEN,
+    keys.ACTIVE,
+    keys.ACCESSED,
+    keys.PROMOTING,
+    keys.CHANGED,
+)
 """The installation's sorted sets whose members are tenants."""
 
 # Every key named here is the tenant's, and so on the same node as its index.

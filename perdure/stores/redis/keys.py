@@ -11,6 +11,12 @@ from perdure.identity import digest
 DUE = "perdure:due"
 """A sorted set: each tenant that has something to forget, by its next due date."""
 
+DUE_LISTED = "{perdure:due}:listed"
+"""A sorted set: the tenants that a sweep visits, all with one score; on the node of ``DUE``."""
+
+DUE_LISTED_AT = "{perdure:due}:listed:at"
+"""The moment up to which those tenants are due."""
+
 CHECKS = "perdure:{checks}"
 """A sorted set: each tenant that was written since its indexes were compared, by when that is to happen."""
 

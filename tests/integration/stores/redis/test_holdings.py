@@ -86,6 +86,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     async with Leases(redis).hold(tenant) as lease:
         await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)], lease)
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
+    await DueIndex(redis).tenants(now=NOW + timedelta(days=3651), after="", limit=1)
     await redis.set(keys.epoch(tenant), 1)
     await ChangedTenants(redis).add(tenant, NOW + timedelta(days=3650))
     await Checks(redis).written(tenant, NOW + timedelta(days=3650))
@@ -102,7 +103,16 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await RedisMembers(redis).retire(tenant)
 
 
-NAMES_NOBODY = {keys.TENANT_KEY, keys.RULES, keys.CONSOLIDATED, keys.SWEEP, keys.MARKS, keys.AUDIT, keys.ACCESS_TOKENS}
+NAMES_NOBODY = {
+    keys.TENANT_KEY,
+    keys.RULES,
+    keys.DUE_LISTED_AT,
+    keys.CONSOLIDATED,
+    keys.SWEEP,
+    keys.MARKS,
+    keys.AUDIT,
+    keys.ACCESS_TOKENS,
+}
 """Keys of the installation without a tenant in them. Tokens name users; an erasure revokes the user's own first."""
 
 STAYS = {keys.ERASURES}
