@@ -24,7 +24,7 @@ from perdure.errors import ResultExpired, StoreUnavailable, TenantErased
 from perdure.items import Item
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.results import statements_of
-from perdure.memory.extraction.screening import brief
+from perdure.memory.extraction.screening import answered, brief
 from perdure.memory.write_policies import WritePolicy
 from perdure.names import Workflow
 from perdure.said import Said
@@ -232,7 +232,7 @@ def _turn(one: Said) -> Episode:
     return Episode(
         id=f"turn/{one.occurrence}"[-300:],
         kind=EpisodeKind.TURN,
-        text=f"{one.speaker or one.by.value}: {one.text}"[:DRAFT],
+        text=f"{one.speaker or one.by.value}: {answered(one.text, one.before)}"[:DRAFT],
         importance=importance(EpisodeKind.TURN, by=one.by),
         at=one.at,
         by=one.by,
@@ -246,9 +246,12 @@ for private data in it took a tenth of a step's time (measured)."""
 
 
 def _screened(episode: Episode) -> Episode:
-    """Return an episode without private data and secrets."""
+    """Return an episode without private data and secrets, also where only what was said before it shows them."""
     if episode.kind is EpisodeKind.TOOL and _NAMES.fullmatch(episode.text) and not (episode.said or episode.before):
         return episode
     texts = {name: text for name in ("text", "said", "before", "person") if (text := getattr(episode, name))}
-    clean = {name: brief(text) for name, text in texts.items()}
+    said = episode.said or episode.text
+    answer = answered(said, episode.before)
+    told = {name: text.replace(said, answer) if name in ("text", "said") else text for name, text in texts.items()}
+    clean = {name: brief(text) for name, text in told.items()}
     return episode if clean == texts else episode.changed(**clean)

@@ -41,6 +41,7 @@ from perdure.jobs import (
     named_job,
 )
 from perdure.memory.consenting import ConsentBook
+from perdure.memory.extraction.preceding import answering
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
@@ -186,7 +187,7 @@ class IngestActivities:
         purpose = Purpose.GIVEN if any(isinstance(item, TurnItem) for item in items) else Purpose.EXTRACTED
         if is_granted(await self.consents.of(tenant), purpose):
             usable = [item for item in items if not isinstance(item, UnusableItem)]
-            turns = [*request.turns, *(_said(item) for item in offered if isinstance(item, TurnItem))]
+            turns = answering([*request.turns, *(_said(item) for item in offered if isinstance(item, TurnItem))])
             left = {
                 _place(item.occurrence)
                 for item, taken in zip(offered, items, strict=True)

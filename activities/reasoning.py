@@ -30,6 +30,7 @@ from perdure.chats import ReplyPlace
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import InvalidInput, InvalidTask, WorkerUnavailable
 from perdure.identity import content_digest
+from perdure.memory.extraction.screening import answered, brief_end
 from perdure.models.errors import ContextExceeded
 from perdure.models.language import LanguageModel, LanguageModels
 from perdure.models.language.conversation import Instruction, Message, Replied, ToolSpec, ToolUse, Usage
@@ -140,7 +141,7 @@ class ReasoningActivities:
         now, workflow = datetime.now(UTC), activity.info().workflow_id
         if call.memory.remembers:
             found = [
-                _episode(transcript(turn, number, outputs=False), f"{workflow}/turn[{number}]", now)
+                _episode(transcript(_answered(turn), number, outputs=False), f"{workflow}/turn[{number}]", now)
                 for number, turn in numbered
             ]
             await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
@@ -243,7 +244,8 @@ class ReasoningActivities:
         if last is not None and call.memory.remembers:
             run = str(activity.info().workflow_id)
             episode = said if call.conversation.message else heard
-            found = [episode(one, run) for one in last.heard]
+            before = brief_end(await self._text(call, last.text)) if last.heard else ""
+            found = [episode(one, run, before) for one in last.heard]
             await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
 
     async def _text(self, call: ReasonCall | CompressCall, value: Value) -> str:
@@ -265,6 +267,11 @@ def had_elsewhere() -> Generator[None]:
 def _ended(name: str, outcome: Reasoned | Compressed) -> Ended:
     parts = {name: Value(inline=outcome.model_dump(mode="json"))}
     return Ended(result=Result(status=StepStatus.DONE, parts=parts))
+
+
+def _answered(turn: Read) -> Read:
+    """Return a turn without what was said to it that only its question shows to be private."""
+    return turn._replace(heard=[answered(one, turn.text) for one in turn.heard])
 
 
 def _episode(text: str, identifier: str, at: datetime) -> Episode:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from perdure.documents import join, refuse_unknown
 from perdure.memory.extraction import observing
 from perdure.memory.extraction.model import extractor_of
+from perdure.memory.extraction.preceding import answering, before_items
 from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy, policy_named
@@ -28,11 +29,16 @@ async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[Js
     """
     refuse_unknown(request)
     policy = policy_named(policies_of(settings), request.policy)
+    said = tuple(answering(request.said))
     if policy.verbatim:
-        return observing.turns(request), ()
+        turns = observing.turns(request)
+        return [
+            screened_json(turn, policy, join("said", index), one.before)
+            for index, (turn, one) in enumerate(zip(turns, said, strict=True))
+        ], ()
     async with extractor(settings, policy) as opened:
-        found = await opened.extract(request.said)
-    return observing.believed(request.said, found), observing.left_out(found)
+        found = await opened.extract(said)
+    return observing.believed(said, found), observing.left_out(found)
 
 
 @asynccontextmanager
@@ -59,10 +65,13 @@ def screened(request: RememberRequest, settings: Settings) -> RememberRequest:
             replaced.
     """
     policy = policy_named(policies_of(settings), request.policy)
-    items = tuple(screened_json(item, policy, join("items", index)) for index, item in enumerate(request.items))
+    before = before_items(request.items)
+    items = tuple(
+        screened_json(item, policy, join("items", index), before[index]) for index, item in enumerate(request.items)
+    )
     turns = tuple(
-        redacted(one, {"text": screen(one.text, policy.allow).text, "before": ""}, join("turns", index))
-        for index, one in enumerate(request.turns)
+        redacted(one, {"text": screen(one.text, policy.allow, one.before).text, "before": ""}, join("turns", index))
+        for index, one in enumerate(answering(request.turns))
     )
     changed = {name: value for name, value in {"items": items, "turns": turns}.items() if value}
     return request.changed(**changed)

@@ -142,7 +142,7 @@ def answered(call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAn
         step=step,
         by=Voice.USER,
         said=value[:DRAFT],
-        before=f"{Voice.AGENT.value}: {asked}"[:DRAFT] if asked else "",
+        before=_asked(asked),
         person=answer.by,
         # What is cut off may say the opposite.
         extracted=len(value) > LONGEST,
@@ -159,14 +159,21 @@ def delivered(call: TakeCall, run: str) -> Episode:
     )
 
 
-def said(message: Heard, run: str) -> Episode:
-    """Return the episode that somebody said something in a conversation, of which memory may keep something."""
+def said(message: Heard, run: str, before: str = "") -> Episode:
+    """Return the episode that somebody said something in a conversation, of which memory may keep something.
+
+    Args:
+        message: What was said.
+        run: The workflow of its task.
+        before: What the agent said before it; empty: nothing.
+    """
     by = Voice.USER if message.by.kind is ActorKind.PERSON else Voice.TOOL
-    return _episode(EpisodeKind.TURN, f"{run}/said/{message.id}", message.text, message.at, step="", by=by)
+    identifier, asked = f"{run}/said/{message.id}", _asked(before)
+    return _episode(EpisodeKind.TURN, identifier, message.text, message.at, step="", by=by, before=asked)
 
 
-def heard(said: Heard, run: str) -> Episode:
-    """Return the episode that somebody told the model of a task something while it ran."""
+def heard(said: Heard, run: str, before: str = "") -> Episode:
+    """Return the episode that somebody told the model of a task something while it ran; see ``said``."""
     by = f"{said.by.kind.value} {said.by.id}".strip()
     return _episode(
         EpisodeKind.TURN,
@@ -175,6 +182,8 @@ def heard(said: Heard, run: str) -> Episode:
         said.at,
         step="",
         by=Voice.USER if said.by.kind is ActorKind.PERSON else Voice.TOOL,
+        said=said.text[:DRAFT],
+        before=_asked(before),
         extracted=True,
         **_named(said.by),
     )
@@ -213,6 +222,11 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
         return []
     differing = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     return ["its arguments"] if "" in differing else sorted(differing)
+
+
+def _asked(text: str) -> str:
+    """Return what an agent said as what came before an answer."""
+    return f"{Voice.AGENT.value}: {text}"[:DRAFT] if text else ""
 
 
 def _named(by: Actor) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class ModelExtractor:
         left = (Left(ground=Ground.RECALLED, reason="it quotes what is remembered"),) if text != one.text else ()
         if Ground.INSTRUCTION not in self._believe and orders.is_order_to_ai(text, quoted_only=one.by is Voice.USER):
             return Extraction(left=(*left, Left(ground=Ground.INSTRUCTION, reason="it is an order to an AI")))
-        screened = screen(text, allow=self._allow)
+        screened = screen(text, self._allow, one.before)
         left += tuple(Left(ground=kind.ground, reason=f"it holds a {kind.value}") for kind in screened.kinds)
         if not screened.says_something or not screened.text.strip():
             return Extraction(left=left or (Left(ground=Ground.CHATTER, reason="it says nothing"),))

@@ -44,9 +44,15 @@ class _Clean(NamedTuple):
     """The field that this is about."""
 
 
-def screened(item: Item, policy: WritePolicy) -> Item | UnusableItem:
-    """Return an item as it may be kept, or why it may not."""
-    clean = _clean(_given(item.model_dump(mode="json")), policy)
+def screened(item: Item, policy: WritePolicy, before: str = "") -> Item | UnusableItem:
+    """Return an item as it may be kept, or why it may not.
+
+    Args:
+        item: The item.
+        policy: The write policy.
+        before: What was said before a turn, see ``screening.screen``.
+    """
+    clean = _clean(_given(item.model_dump(mode="json")), policy, before)
     if clean.problem:
         return UnusableItem(reason=f"{clean.where}: {clean.problem}")
     if clean.kinds and policy.private is not Private.REDACT:
@@ -84,8 +90,14 @@ def redacted(value: M, clean: Mapping[str, Any], path: str = "") -> M:
     return value
 
 
-def screened_json(item: JsonValue, policy: WritePolicy, field: str) -> JsonValue:
+def screened_json(item: JsonValue, policy: WritePolicy, field: str, before: str = "") -> JsonValue:
     """Return an item as it was written, without private data and secrets: before anything else is looked at.
+
+    Args:
+        item: The item.
+        policy: The write policy.
+        field: Where it stands in what was given.
+        before: What was said before a turn, see ``screening.screen``.
 
     Raises:
         InvalidItem: It holds some where it is found by, or the policy refuses such items.
@@ -93,7 +105,7 @@ def screened_json(item: JsonValue, policy: WritePolicy, field: str) -> JsonValue
     if not isinstance(item, dict):
         return item
     given = {name: _cut(value) for name, value in _given(item).items()}
-    clean = _clean(given, policy)
+    clean = _clean(given, policy, before)
     if clean.problem:
         fix = "give another one, or name it in allow in the write policy"
         raise InvalidItem(join(field, clean.where), clean.problem, fix=fix)
@@ -120,11 +132,11 @@ def _listed(kinds: Iterable[Kind]) -> str:
     return ", ".join(kind.value for kind in kinds)
 
 
-def _clean(given: Mapping[str, JsonValue], policy: WritePolicy) -> _Clean:
+def _clean(given: Mapping[str, JsonValue], policy: WritePolicy, before: str) -> _Clean:
     kinds: dict[Kind, None] = {}
     fields: dict[str, Any] = {}
     for name, value in given.items():
-        clean, found = _cleaned(value, policy)
+        clean, found = _cleaned(value, policy, before if name == "content" else "")
         if not found:
             continue
         if name == _DERIVED:
@@ -139,11 +151,11 @@ def _clean(given: Mapping[str, JsonValue], policy: WritePolicy) -> _Clean:
     return _Clean(fields, tuple(kinds))
 
 
-def _cleaned(value: JsonValue, policy: WritePolicy) -> tuple[JsonValue, tuple[Kind, ...]]:
+def _cleaned(value: JsonValue, policy: WritePolicy, before: str = "") -> tuple[JsonValue, tuple[Kind, ...]]:
     kinds: dict[Kind, None] = {}
 
     def text(written: str) -> str:
-        found = screen(written, policy.allow)
+        found = screen(written, policy.allow, before)
         kinds.update(dict.fromkeys(found.kinds))
         return found.text
 

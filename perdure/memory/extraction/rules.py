@@ -93,10 +93,8 @@ def extraction_of(said: Said, allow: Iterable[str] = (), believe: Iterable[Groun
     judge = _Judge(said, frozenset(believe))
     if judge.refuses(Ground.INSTRUCTION) and orders.is_order_to_ai(text, quoted_only=own):
         return Extraction(left=(*quoted, _left(Ground.INSTRUCTION)))
-    screened = screen(text, allow)
+    screened = screen(text, allow, said.before)
     taken_out = (*quoted, *_left_of(screened))
-    if asked.answers_with_private(text, said.before):
-        return Extraction(left=taken_out or (_left(Ground.PRIVATE),))
     if not screened.says_something or not screened.text.strip():
         return Extraction(left=taken_out)
     statements, left = _statements(screened.text, judge)

@@ -1,7 +1,8 @@
 """Takes private data and secrets out of a text, in any language, before it is kept anywhere. Pure.
 
-What is found is what kept libraries know (python-stdnum, phonenumbers, detect-secrets) and what the text itself names:
-an order's number, a version, a port, a commit or a book's ISBN is neither private nor secret.
+What is found is what kept libraries know (python-stdnum, phonenumbers, detect-secrets), what the text itself names, and
+what it gives as the answer to a question: an order's number, a version, a port, a commit or a book's ISBN is neither
+private nor secret.
 """
 
 import re
@@ -23,6 +24,7 @@ from perdure.memory.extraction.findings import (
     tokens,
 )
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind, disjoint, folded
+from perdure.memory.extraction.grounds.requested import given_kind
 
 _DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     tokens.tokens,
@@ -80,22 +82,41 @@ def brief(text: str) -> str:
     return screen(text[:DRAFT]).text[: LONGEST - DRAFT][:LONGEST]
 
 
-def screen(text: str, allow: Iterable[str] = ()) -> Screened:
+def brief_end(text: str) -> str:
+    """Return the end of what was said, where its question stands; as ``brief`` returns the beginning of a text."""
+    if len(text) <= LONGEST:
+        return screen(text).text[-LONGEST:]
+    return screen(text[-DRAFT:]).text[DRAFT - LONGEST :][-LONGEST:]
+
+
+def answered(text: str, before: str) -> str:
+    """Return a text as it is, or what stands for all of it where it gives the private data that was asked for."""
+    return screen(text, before=before).text if before and given_kind(text, before) else text
+
+
+def screen(text: str, allow: Iterable[str] = (), before: str = "") -> Screened:
     """Take private data and secrets out of a text.
 
     Args:
         text: Any text, in any language, of any length: time grows in proportion to it.
         allow: What stays: values as they are written, and ``@example.com`` for all addresses of a domain. Letters count
             without case.
+        before: What was said before it. A text that gives the private data or the secret that this asks for is taken
+            out as a whole: "2958" after "What is your PIN?".
     """
     allowed = tuple(value.casefold() for value in allow)
     kinds: dict[Kind, None] = {}
+    given = text
     for _ in range(_ROUNDS):
         found = [finding for finding in _findings(text) if not _is_allowed(text[finding.start : finding.end], allowed)]
         if not found:
             break
         kinds.update(dict.fromkeys(finding.kind for finding in found))
         text = _without(text, found)
+    unread = remainder.TAKEN_OUT.sub("", given).strip()
+    if before and unread and (kind := given_kind(_without_allowed(given, allowed), before)):
+        kinds = kinds or {kind: None}
+        return Screened(text=" ".join(f"[{one}]" for one in kinds), kinds=tuple(kinds), says_something=False)
     return Screened(text=text, kinds=tuple(kinds), says_something=not kinds or remainder.says_something(text))
 
 
@@ -118,6 +139,14 @@ def _repeated(text: str, found: list[Finding]) -> Iterator[Finding]:
 def _is_allowed(written: str, allowed: tuple[str, ...]) -> bool:
     plain = written.casefold().strip()
     return any(plain == value or (value.startswith("@") and plain.endswith(value)) for value in allowed)
+
+
+def _without_allowed(text: str, allowed: tuple[str, ...]) -> str:
+    """Return an answer without the values that are not private, whatever was asked for."""
+    for value in allowed:
+        start = r"[\w.+-]*" if value.startswith("@") else ""
+        text = re.sub(rf"{start}{re.escape(value)}", "it", text, flags=re.IGNORECASE)
+    return text
 
 
 def _without(text: str, findings: list[Finding]) -> str:

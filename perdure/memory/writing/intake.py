@@ -15,6 +15,7 @@ from perdure.holds import Hold
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consenting import ConsentBook
+from perdure.memory.extraction.preceding import before_items
 from perdure.memory.extraction.private import screened
 from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy, policy_named, policy_of
@@ -82,8 +83,8 @@ class Intake:
         policy = policy_named(self._policies, batch.policy)
         refused = {one: UnusableItem(reason=refusal(one)) for one in withheld(await self._consents.of(batch.tenant))}
         items: list[BatchItem] = []
-        for item in batch.items:
-            usable = item if isinstance(item, UnusableItem) else screened(item, policy)
+        for item, before in zip(batch.items, before_items(batch.items), strict=True):
+            usable = item if isinstance(item, UnusableItem) else screened(item, policy, before)
             if isinstance(usable, MemoryItem):
                 usable = stated(usable)
             if not isinstance(usable, UnusableItem):

@@ -152,47 +152,6 @@ def is_request(words: str) -> bool:
     return bool(_ONCE.match(plain)) or (bool(_REQUEST.match(plain)) and not _GENERAL.search(plain))
 
 
-_FOR_PRIVATE = re.compile(
-    r"\b(?:date of birth|birthday|d\.?o\.?b|birth date|(?:home|postal|street|delivery|your|which|what|the) address"
-    r"|address for"
-    r"|(?:phone|mobile|contact|account|card|passport|licen[cs]e|insurance|policy|tax|security|patient"
-    r"|member\w*) (?:number|no|id)|number to"
-    r"|reach you|e-?mail|pass ?words?|passphrase|pass ?code|pin\b|(?:door|gate|alarm|entry|access|unlock|locker|safe"
-    r"|verification|security)"
-    r" code|combination|maiden name|security (?:question|answer)|iban|sort code|bank details|ssn|national insurance"
-    r"|unlock|disarm|credentials|api key|recovery (?:phrase|words)|seed phrase|cvv|cvc"
-    r"|ship(?:ped)? (?:it )?to|deliver(?:ed)? to"
-    r"|where do you live|(?:which|what) (?:car|vehicle|plate|registration)|(?:alarm|lock|door|safe"
-    r"|gate) (?:off|open))\b",
-    re.IGNORECASE,
-)
-_SECRET_ASKED = re.compile(
-    r"\b(?:pass ?words?|passphrase|pass ?code|maiden name|security (?:question|answer)|recovery (?:phrase|words)"
-    r"|seed phrase)\b",
-    re.IGNORECASE,
-)
-
-
-_STATES = re.compile(
-    r"\W*(?:i (?:prefer|like|want|need|use|never|always|don't|work)|we |our \w+ (?:has|have|is|are)|use "
-    r"|the \w+ (?:is|are|has) )",
-    re.IGNORECASE,
-)
-
-
-def answers_with_private(text: str, before: str) -> bool:
-    """Whether a short answer gives what the turn before it asks for, which identifies somebody or opens something."""
-    if len(text.split()) > 12 or not _FOR_PRIVATE.search(before) or _STATES.match(text):
-        return False
-    told = re.search(
-        r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine)\b[ ,-]+(?:zero|one|two|three|four|five|six"
-        r"|seven|eight|nine)\b|@|\[",
-        text,
-        re.IGNORECASE,
-    )
-    return bool(told) or (bool(_SECRET_ASKED.search(before)) and len(text.split()) < 9)
-
-
 def is_asking(words: str) -> bool:
     """Whether it wants something from the listener: an answer, or something done once."""
     return is_question(words) or is_request(words)

@@ -12,6 +12,7 @@ from perdure.entries import Purpose
 from perdure.episodes import EpisodeKind
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
+from perdure.memory.extraction.observing import turns
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
@@ -81,6 +82,38 @@ async def test_private_data_is_in_no_store_no_journal_and_no_history(
     assert any("[email]" in history for history in histories), "the control: the content is in them"
     assert not any(EMAIL in history for history in histories)
     assert job
+
+
+@pytest.mark.parametrize("way", ["observe", "transcript", "remember"])
+async def test_an_answer_is_as_private_as_its_question_makes_it(
+    here: Deployment, gateway: Gateway, user: str, way: str
+) -> None:
+    talk = [
+        said("What is your PIN?", 1, Voice.AGENT),
+        said("295817", 2),
+        said("And your password?", 3, Voice.AGENT),
+        said("swordfishes of course", 4),
+        said("I always travel by train.", 5),
+    ]
+    if way == "remember":
+        await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)
+        items = tuple(turns(ObserveRequest(user_id=user, session="s", said=tuple(talk))))
+        request = RememberRequest(user_id=user, key="k", items=items, session="s", policy="transcript")
+        await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)
+    else:
+        await observed(gateway, user, *talk, policy="transcript" if way == "transcript" else "default")
+    tenant = here.services.tenant_key.tenant_of(user)
+    episodes = [one.text for one in await here.services.episodes.told(tenant, "s", recent=10)]
+    kept = [entry.text for entry in (await here.services.longterm.everything(tenant)).values()]
+    journaled = b"".join(file.read_bytes() for file in (here.settings.journal_folder / tenant).glob("*.jsonl")).decode()
+    histories = [await run async for run in _histories(here, f"TaskQueue = '{here.queue}'")]
+    everywhere = [*episodes, *kept, journaled, *histories]
+    for private in ("295817", "swordfishes"):
+        assert not any(private in one for one in everywhere)
+    assert any("travel by train" in one for one in kept), "the control: what is not private is kept"
+    assert any("What is your PIN?" in one for one in histories), "the control: the content is in them"
+    if way == "observe":
+        assert {"user: [PIN]", "user: [password]"} <= {*episodes}
 
 
 async def _histories(here: Deployment, query: str):

@@ -278,6 +278,19 @@ async def test_who_answered_what_and_when_is_in_the_session(agents: Bench) -> No
         assert any(text.startswith(start) for text in episodes), episodes
 
 
+async def test_what_a_step_asked_for_is_not_in_the_session(agents: Bench) -> None:
+    asking = "{id: a, tool: echo, args: {value: 1}, expect: '${false}', ask: 'What is the PIN of the door?'}"
+    task = agents.task(agents.skill(f"steps: [{asking}]"))
+    handle = await agents.start(task)
+    await question_of(handle, "a")
+    await answer(handle, "a", "295817")
+    await handle.result()
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    episodes = await agents.services.episodes.told(tenant, task.session, recent=20)
+    assert any(one.text.startswith("a: [PIN] (answered by me at 20") and one.said == "[PIN]" for one in episodes)
+    assert not any("295817" in one.model_dump_json() for one in episodes)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "control"])
 async def test_a_question_about_a_failure_says_when_the_last_attempt_began(

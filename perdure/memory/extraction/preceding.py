@@ -1,0 +1,73 @@
+"""What was said right before something, whose question can make an answer private: "2958" after "your PIN?". Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from perdure.items import TurnItem
+from perdure.memory.extraction.grounds.requested import given_kind
+from perdure.said import LONGEST_BEFORE, Said, Voice
+
+
+class _PlacedTurn(NamedTuple):
+    """A turn among items that may not have been checked yet."""
+
+    place: int
+    session: str
+    position: int
+    text: str
+    by: str
+
+
+def answering(said: Iterable[Said]) -> list[Said]:
+    """Return what was said one after another, where an answer that is private comes with the question.
+
+    A statement that says itself what came before it is left as it is; so is one that answers with nothing private, as
+    what came before it matters to more than screening.
+    """
+    said = tuple(said)
+    before = _before_each((one.text, one.by) for one in said)
+    return [
+        one.changed(before=question) if not one.before and given_kind(one.text, question) else one
+        for one, question in zip(said, before, strict=True)
+    ]
+
+
+def before_items(items: Sequence[object]) -> list[str]:
+    """Return what was said before each item: of a turn, the one before it in its session; of all else, nothing.
+
+    Args:
+        items: Items, checked or as they were written.
+    """
+    found = [""] * len(items)
+    sessions: dict[str, list[_PlacedTurn]] = {}
+    for place, item in enumerate(items):
+        if turn := _turn(place, item):
+            sessions.setdefault(turn.session, []).append(turn)
+    for turns in sessions.values():
+        ordered = sorted(turns, key=lambda turn: (turn.position, turn.place))
+        for turn, before in zip(ordered, _before_each((one.text, one.by) for one in ordered), strict=True):
+            found[turn.place] = before
+    return found
+
+
+def _before_each(turns: Iterable[tuple[str, str]]) -> list[str]:
+    """Return what came before each text, of texts and who said them; what a tool says leaves a question open."""
+    found: list[str] = []
+    before = ""
+    for text, by in turns:
+        found.append(before)
+        before = f"{before}\n{text}"[-LONGEST_BEFORE:].strip() if by == Voice.TOOL else text
+    return found
+
+
+def _turn(place: int, item: object) -> _PlacedTurn | None:
+    if isinstance(item, TurnItem):
+        return _PlacedTurn(place, item.session, item.position, item.content, item.by)
+    if not isinstance(item, Mapping):
+        return None
+    written = cast("Mapping[str, Any]", item)
+    text, position = written.get("content"), written.get("position")
+    if written.get("kind") != "turn" or not isinstance(text, str):
+        return None
+    position = position if isinstance(position, int) else 0
+    return _PlacedTurn(place, str(written.get("session")), position, text, str(written.get("by", Voice.USER)))

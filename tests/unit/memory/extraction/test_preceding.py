@@ -1,0 +1,142 @@
+"""An answer that only its question shows to be private: it is screened wherever the question is known."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from perdure.errors import InvalidInput
+from perdure.items import TurnItem
+from perdure.jobs import UnusableItem
+from perdure.memory.extraction.grounds.requested import given_kind
+from perdure.memory.extraction.preceding import answering, before_items
+from perdure.memory.extraction.private import screened, screened_json
+from perdure.memory.extraction.rules import extraction_of
+from perdure.memory.extraction.screening import answered, brief_end, screen
+from perdure.memory.write_policies import Private, WritePolicy
+from perdure.said import Ground, Said, Voice
+
+AT = datetime(2026, 5, 1, tzinfo=UTC)
+
+GIVEN = [
+    ("What is your PIN?", "2958", "PIN"),
+    ("What's your password?", "hunter2 of course", "password"),
+    ("agent: and the network password?", "the wifi at mine is kaffee-um-drei", "password"),
+    ("Please enter your password.", "kaffee und kuchen", "password"),
+    ("The archive is asking for its passphrase.", "thirteen purple herons, all lower case", "password"),
+    ("Your PIN, please.", "oh, one four seven", "PIN"),
+    ("Which API key shall I use?", "8f2c99", "key"),
+    ("I need your date of birth to continue.", "2 November 1991.", "date of birth"),
+    ("Where should it be delivered to?", "7 Marlpit Lane", "home address"),
+    ("What number can the driver call you on?", "900 123", "phone number"),
+    ("Thanks, I have your e-mail. What is the account number?", "00112233", "IBAN"),
+]
+NOTHING = [
+    ("I forgot my password.", "Click the link on the page."),
+    ("user: I can't reset my password", "Click on step 2."),
+    ("I've sent the e-mail. Anything else?", "Yes, a table for 2 at 7."),
+    ("The PIN of the old phone has expired.", "It was made in 2019."),
+    ("What's your password?", "I forgot it."),
+    ("What's your password?", "Why?"),
+    ("What's your password?", "ok"),
+    ("What's your API key?", "I prefer to use 2 of them."),
+    ("How many rooms are there?", "7"),
+    ("", "2958"),
+]
+
+
+def said(*turns: tuple[str, Voice]) -> list[Said]:
+    return [Said(text=text, by=by, at=AT, occurrence=f"s/{n}") for n, (text, by) in enumerate(turns)]
+
+
+def turn(text: str, position: int, *, session: str = "s", by: Voice = Voice.USER) -> dict[str, Any]:
+    common = {"occurrence": f"{session}/{position}", "occurred_at": AT.isoformat(), "speaker": "ada"}
+    return {"kind": "turn", "content": text, "session": session, "position": position, "by": by.value, **common}
+
+
+@pytest.mark.parametrize(("before", "text", "kind"), GIVEN)
+def test_what_a_question_asks_for_is_taken_out_of_the_answer(before: str, text: str, kind: str) -> None:
+    found = screen(text, before=before)
+    assert (found.text, [one.value for one in found.kinds], found.says_something) == (f"[{kind}]", [kind], False)
+    assert screen(found.text, before=before).text == found.text, "it is screened at several doors"
+    assert answered(text, before) == f"[{kind}]"
+
+
+@pytest.mark.parametrize(("before", "text"), NOTHING)
+def test_what_gives_nothing_private_is_left_as_it_is(before: str, text: str) -> None:
+    assert given_kind(text, before) is None
+    assert screen(text, before=before) == screen(text)
+    assert answered(text, before) == text
+
+
+def test_what_stands_in_the_answer_itself_says_what_it_is() -> None:
+    assert screen("ada@example.com", before="Which address shall I write to?").text == "[email]"
+
+
+@pytest.mark.parametrize("allow", ["+49 30 901820", "@example.org"])
+def test_what_the_policy_allows_is_no_private_answer(allow: str) -> None:
+    for text in ("+49 30 901820", "It is desk@example.org."):
+        kept = screen(text, ("+49 30 901820", "@example.org"), "agent: What is your e-mail or phone number?")
+        assert (kept.text, kept.kinds) == (text, ())
+    assert screen("It is 2958", (allow,), "What is your PIN?").text == "[PIN]"
+
+
+def test_the_question_is_the_turn_before_and_a_tool_in_between_leaves_it_open() -> None:
+    turns = said(
+        ("What is your PIN?", Voice.AGENT),
+        ("2958", Voice.USER),
+        ("And your password?", Voice.AGENT),
+        ("The form is shown, and the field for it has been filled in with what the vault has.", Voice.TOOL),
+        ("hunter2 of course", Voice.USER),
+        ("We rehearse at 7.", Voice.USER),
+    )
+    found = answering(turns)
+    assert [bool(one.before) for one in found] == [False, True, False, False, True, False]
+    assert found[1].before == "What is your PIN?"
+    assert found[4].before.startswith("And your password?\nThe form is shown")
+    [own] = answering([turns[1].changed(before="agent: How many?")])
+    assert own.before == "agent: How many?"
+
+
+def test_of_items_a_turn_follows_the_one_before_it_in_its_session() -> None:
+    question, answer = turn("What is your PIN?", 7, by=Voice.AGENT), turn("2958", 8)
+    items = [
+        answer,
+        turn("2958", 1, session="other"),
+        {"kind": "memory", "content": "2958"},
+        question,
+        "no item",
+        {"kind": "turn", "content": 7},
+    ]
+    assert before_items(items) == ["What is your PIN?", "", "", "", "", ""]
+    assert before_items([TurnItem(**question), TurnItem(**answer)]) == ["", "What is your PIN?"]
+
+
+@pytest.mark.parametrize("private", list(Private))
+def test_an_item_that_answers_is_refused_as_the_policy_says(private: Private) -> None:
+    policy, item, before = WritePolicy(private=private), turn("2958", 1), "What is your PIN?"
+    reason = "it says nothing besides private data or a secret"
+    if private is Private.REFUSE:
+        reason = "it holds PIN (the write policy refuses private data and secrets)"
+        with pytest.raises(InvalidInput, match="it holds PIN"):
+            screened_json(item, policy, "items[0]", before)
+    else:
+        assert screened_json(item, policy, "items[0]", before) == {**item, "content": "[PIN]"}
+    assert screened(TurnItem(**item), policy, before) == UnusableItem(reason=reason)
+    assert screened(TurnItem(**item), policy) == TurnItem(**item), "the control: nothing was asked"
+
+
+def test_nothing_is_believed_of_it_and_the_reason_says_what_it_is() -> None:
+    one = Said(text="2958", before="agent: What is your PIN?", at=AT, occurrence="s/1")
+    found = extraction_of(one)
+    assert found.candidates == ()
+    assert [(left.ground, left.reason) for left in found.left] == [(Ground.SECRET, "It gives access to something: PIN")]
+
+
+def test_the_end_of_a_long_reply_has_its_question_and_no_part_of_what_is_private() -> None:
+    for length in range(440, 700, 7):
+        text = f"Your card 4111 1111 1111 1111 {'is known here ' * 80}"[: length + 30] + " What is your PIN?"
+        end = brief_end(text)
+        assert end.endswith("What is your PIN?")
+        assert len(end) <= 500
+        assert "1111" not in end
