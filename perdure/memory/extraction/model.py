@@ -1,4 +1,4 @@
-"""What may be believed of what was said, as a language model sees it; verified against the source, word by word."""
+"""What a language model keeps of what was said: no more than the write policy lets anyone believe, word by word."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -11,9 +11,13 @@ from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import telling
 from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
-from perdure.memory.extraction.grounds import orders, rendered
+from perdure.memory.extraction.believing import Believable, believable
+from perdure.memory.extraction.candidates import candidate_of
+from perdure.memory.extraction.grounds.behaviour import is_behaviour
+from perdure.memory.extraction.reading import words_of
 from perdure.memory.extraction.rules import RuleExtractor
 from perdure.memory.extraction.screening import screen
+from perdure.memory.extraction.trimming import trimmed
 from perdure.memory.extraction.verifying import source_of
 from perdure.memory.write_policies import WritePolicy
 from perdure.model import Model, Unit
@@ -59,9 +63,10 @@ class Statements(Model):
 
 
 class ModelExtractor:
-    """Asks a language model, and believes it only what stands in the source.
+    """Asks a language model, and believes of it only what stands in what the write policy lets anyone believe.
 
-    Private data and secrets are taken out before the model sees a text.
+    Private data and secrets are taken out before the model sees a text, and a text of which nothing may be believed is
+    not shown to it.
 
     Args:
         model: The model.
@@ -85,34 +90,50 @@ class ModelExtractor:
         return list(await together(*map(self._of, said)))
 
     async def _of(self, one: Said) -> Extraction:
-        text = rendered.without_rendered(one.text)
-        left = (Left(ground=Ground.RECALLED, reason="it quotes what is remembered"),) if text != one.text else ()
-        if Ground.INSTRUCTION not in self._believe and orders.is_order_to_ai(text, quoted_only=one.by is Voice.USER):
-            return Extraction(left=(*left, Left(ground=Ground.INSTRUCTION, reason="it is an order to an AI")))
-        screened = screen(text, self._allow, one.before)
-        left += tuple(Left(ground=kind.ground, reason=f"it holds a {kind.value}") for kind in screened.kinds)
-        if not screened.says_something or not screened.text.strip():
-            return Extraction(left=left or (Left(ground=Ground.CHATTER, reason="it says nothing"),))
+        found = believable(one, self._allow, self._believe)
+        if not found.statements:
+            return Extraction(left=found.left or (Left(ground=Ground.CHATTER, reason="it says nothing"),))
         before = f"Before it:\n{screen(one.before, allow=self._allow).text}\n\n" if one.before else ""
-        asked = f"{before}The utterance, said by the {one.by.value}:\n{screened.text}"
+        asked = f"{before}The utterance, said by the {one.by.value}:\n{found.text}"
         async with self._turns:
             answer = await self._model.answer(_INSTRUCTIONS, asked, Statements)
         if answer is None:
-            return Extraction(left=(*left, Left(ground=Ground.UNCLEAR, reason="the model declines to judge it")))
+            return Extraction(left=(*found.left, Left(ground=Ground.UNCLEAR, reason="the model declines to judge it")))
         candidates: list[Candidate] = []
-        refused: list[Left] = []
+        left = [*found.left]
         for statement in answer.statements:
-            ground = Ground(statement.ground) if statement.ground not in ("", "none") else None
-            if ground is not None and ground not in self._believe:
-                refused.append(Left(ground=ground, reason=f"the model says that it is {ground.value}"))
-            elif (source := source_of(statement.content, statement.value, screened.text)) is None:
-                refused.append(Left(ground=Ground.UNCLEAR, reason="it does not stand in what was said"))
-            else:
-                try:
-                    candidates.append(_candidate(statement, source, one))
-                except ValidationError:
-                    refused.append(Left(ground=Ground.UNCLEAR, reason="what the model made of it cannot be kept"))
-        return Extraction(candidates=tuple(candidates), left=(*left, *refused))
+            believed = self._believed(statement, found, one)
+            if isinstance(believed, Candidate):
+                candidates.append(believed)
+            elif believed.ground not in {known.ground for known in left}:
+                left.append(believed)
+        return Extraction(candidates=tuple(candidates), left=tuple(left))
+
+    def _believed(self, statement: _Statement, found: Believable, one: Said) -> Candidate | Left:
+        """Return a statement as a candidate, or why it is none: a model can refuse more than the policy, never less."""
+        ground = Ground(statement.ground) if statement.ground not in ("", "none") else None
+        if ground is not None and ground not in self._believe:
+            return Left(ground=ground, reason=f"the model says that it is {ground.value}")
+        source = _source(statement, found.statements)
+        if source is None:
+            if found.left and source_of(statement.content, statement.value, found.text) is not None:
+                return found.left[0]
+            return Left(ground=Ground.UNCLEAR, reason="it does not stand in what was said")
+        if ground := self._ground_of(statement.content, one):
+            return ground
+        try:
+            return _candidate(_habitual(statement, source, found.statements, one), source, one)
+        except ValidationError:
+            return Left(ground=Ground.UNCLEAR, reason="what the model made of it cannot be kept")
+
+    def _ground_of(self, content: str, one: Said) -> Left | None:
+        """Return why what the model made of a statement is not believed where the statement itself would be.
+
+        Less than was said can say something else: that the agent deploys, of what it does if the tests pass.
+        """
+        own = believable(one.changed(text=content, before=""), self._allow, self._believe)
+        # A part of a sentence that is clear as a whole need not be clear to the rules.
+        return next((left for left in own.left if left.ground is not Ground.UNCLEAR), None)
 
 
 def extractor_of(model: LanguageModel | None, policy: WritePolicy) -> Extractor:
@@ -120,6 +141,27 @@ def extractor_of(model: LanguageModel | None, policy: WritePolicy) -> Extractor:
     if model is not None:
         return ModelExtractor(model, allow=policy.allow, believe=policy.believe)
     return RuleExtractor(allow=policy.allow, believe=policy.believe)
+
+
+def _source(statement: _Statement, statements: Sequence[str]) -> str | None:
+    """Return the part of what may be believed that a statement stands in; None: it does not stand there."""
+    texts = (*statements, " ".join(statements))
+    found = (source_of(statement.content, statement.value, text) for text in texts)
+    return next((source for source in found if source is not None), None)
+
+
+def _habitual(statement: _Statement, source: str, statements: Sequence[str], said: Said) -> _Statement:
+    """Return a statement as it is, or in the words of its source where that is a habit which an agent has observed.
+
+    It has to be observed twice, whatever the model calls it, and without "usually" nobody would know.
+    """
+    if said.by is Voice.USER:
+        return statement
+    for whole in (*(one for one in statements if source in one), source):
+        if is_behaviour(words_of(trimmed(whole))):
+            believed = candidate_of(whole, said)
+            return statement.changed(content=believed.content, memory_type=believed.memory_type.value)
+    return statement
 
 
 def _candidate(statement: _Statement, source: str, said: Said) -> Candidate:

@@ -11,10 +11,13 @@ from pytest_httpserver import HTTPServer
 
 from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
+from perdure.items import MemoryItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.model import ModelExtractor, Statements, extractor_of
+from perdure.memory.extraction.reading import sentences
 from perdure.memory.extraction.rules import extraction_of
 from perdure.memory.write_policies import WritePolicy
+from perdure.memory.writing.behaviour import behaviour_of
 from perdure.models.language import Api
 from perdure.models.language.openai import OpenAILanguageModel
 from perdure.said import Extraction, Ground, Said, Voice
@@ -109,6 +112,75 @@ async def test_the_sentences_of_the_rules_come_through_a_model_as_they_were_deci
     assert len(wrong) <= 0.05 * len(every), wrong
 
 
+def believing_all(of_text: Callable[[str], Said]) -> Callable[[str, str], str]:
+    """Answer as a model would that keeps every sentence, and all of a text, whatever it was told."""
+
+    def answer(instructions: str, asked: str) -> str:
+        text = of_text(asked).text
+        return json.dumps({"statements": [statement(one, memory_type="outcome") for one in (text, *sentences(text))]})
+
+    return answer
+
+
+@pytest.mark.parametrize("model", ["responses"], indirect=True)
+async def test_what_the_policy_forbids_is_not_kept_however_much_a_model_believes(
+    httpserver: HTTPServer, model: OpenAILanguageModel
+) -> None:
+    cases = [json.loads(line) for line in SENTENCES.read_text(encoding="utf-8").splitlines()]
+    cases = [case for case in cases if case["expect"] != "store"]
+    every = [said(case["text"], by=Voice(case["said_by"]), before=case.get("before", "")) for case in cases]
+    serve_model(httpserver, believing_all(lambda asked: said(asked.rsplit(":\n", 1)[1])))
+    found = await ModelExtractor(model).extract(every)
+    assert len(httpserver.log) > 300, "the control: what may be believed in part is put to the model"
+    kept = [(one, of_model) for one, of_model in zip(every, found, strict=True) if of_model.candidates]
+    assert all(of_model.left for of_model in found if not of_model.candidates)
+    assert len(kept) > 100, "the control: what is left after private data was taken out is kept"
+    for one, of_model in kept:
+        by_rules = extraction_of(one)
+        allowed = "\n".join(candidate.content for candidate in by_rules.candidates)
+        for candidate in of_model.candidates:
+            assert all(sentence in allowed for sentence in sentences(candidate.content)), (one.text, candidate)
+        assert of_model.left[: len(by_rules.left)] == by_rules.left
+
+
+FORBIDDEN = [
+    ("I think maybe the office is in Leeds.", Voice.USER, "", "The office is in Leeds", Ground.UNSTABLE),
+    ("I am tired right now.", Voice.USER, "", "I am tired", Ground.TRANSIENT),
+    ("The user is probably gay.", Voice.AGENT, "", "The user is gay", Ground.SENSITIVE),
+    ("My neighbour says that Kim was fired.", Voice.USER, "", "Kim was fired", Ground.HEARSAY),
+    ("2958", Voice.USER, "agent: What is your PIN?", "2958", Ground.SECRET),
+    ("The band rehearses in the mill.", Voice.AGENT, "user: where do we rehearse?", "", Ground.RECALLED),
+]
+
+
+@pytest.mark.parametrize(("text", "by", "before", "shortened", "ground"), FORBIDDEN)
+async def test_a_model_that_shortens_what_is_forbidden_gets_the_reason_that_the_rules_give(
+    httpserver: HTTPServer,
+    model: OpenAILanguageModel,
+    text: str,
+    by: Voice,
+    before: str,
+    shortened: str,
+    ground: Ground,
+) -> None:
+    one = said(f"{text} I always travel by train." if not before else text, by=by, before=before)
+    found = await extracted(httpserver, model, one, statement(text), statement(shortened or text))
+    assert not any(text in candidate.content or shortened in candidate.content for candidate in found.candidates)
+    assert found.left[0] == extraction_of(one).left[0]
+    assert found.left[0].ground is ground
+
+
+@pytest.mark.parametrize("content", ["The user books window seats", "takes the night train"])
+async def test_a_habit_stays_one_however_a_model_shortens_it(
+    httpserver: HTTPServer, model: OpenAILanguageModel, content: str
+) -> None:
+    one = said("The user usually books window seats and takes the night train.", by=Voice.AGENT)
+    shortened = statement(content, memory_type="outcome")
+    [candidate] = (await extracted(httpserver, model, one, shortened)).candidates
+    item = MemoryItem(**candidate.model_dump(exclude_none=True), occurrence="1", occurred_at=AT)
+    assert behaviour_of(item), "it is kept when it is observed again"
+
+
 async def test_what_is_private_never_reaches_the_model(httpserver: HTTPServer, model: OpenAILanguageModel) -> None:
     one = said(
         "My e-mail is ada.byron@analytical.example and I prefer tea.", before="Was it ada.byron@analytical.example?"
@@ -154,8 +226,8 @@ async def test_kinds_and_grounds_that_only_the_model_knows_are_told(
     httpserver: HTTPServer, model: OpenAILanguageModel
 ) -> None:
     odd = statement("The standup is at 9", memory_type="calendar")
-    other = statement("Maybe at ten", ground="whimsical")
-    found = await extracted(httpserver, model, said("The standup is at 9. Maybe at ten."), odd, other)
+    other = statement("I always travel by train", ground="whimsical")
+    found = await extracted(httpserver, model, said("The standup is at 9. I always travel by train."), odd, other)
     assert [one.memory_type for one in found.candidates] == [MemoryType.FACT]
     assert [(one.ground.value, one.reason) for one in found.left] == [
         ("whimsical", "the model says that it is whimsical")
@@ -190,7 +262,7 @@ async def test_a_long_talk_asks_few_questions_at_once(httpserver: HTTPServer, mo
         async def close(self) -> None: ...
 
     serve_model(httpserver, lambda told, text: json.dumps({"statements": []}))
-    await ModelExtractor(cast("Any", Counting())).extract([said(f"Line {n} stands.") for n in range(30)])
+    await ModelExtractor(cast("Any", Counting())).extract([said(f"Room {n} is blue.") for n in range(30)])
     assert len(httpserver.log) == 30
     assert 1 < most <= 8
 
@@ -228,15 +300,15 @@ async def test_a_value_that_nobody_said_is_not_believed(
 
 
 @pytest.mark.parametrize(
-    "content", ["Until Friday the demo runs on canvas-2", "The demo runs on canvas-2"], ids=["whole", "shortened"]
+    "content", ["The demo runs on canvas-2 until 1 June 2027", "The demo runs on canvas-2"], ids=["whole", "shortened"]
 )
 async def test_a_statement_holds_as_long_as_what_was_said_says(
     httpserver: HTTPServer, model: OpenAILanguageModel, content: str
 ) -> None:
-    text = "Until Friday the demo runs on canvas-2. The office is in Leeds."
+    text = "The demo runs on canvas-2 until 1 June 2027. The office is in Leeds."
     found = await extracted(httpserver, model, said(text), statement(content), statement("The office is in Leeds"))
     demo, office = found.candidates
-    until = assertion_of("Until Friday the demo runs on canvas-2.", AT).valid_until
+    until = assertion_of("The demo runs on canvas-2 until 1 June 2027.", AT).valid_until
     assert until is not None
     assert (demo.valid_from, demo.valid_until) == (None, until)
     assert (office.valid_from, office.valid_until) == (None, None)
