@@ -3,13 +3,16 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from temporalio import activity
 
+from activities.steps import made, this_attempt
 from perdure.agent.steps.calls import Ended, Result, Value
+from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.values import Values
+from perdure.agent.tool_specs import MemoryTool
 from perdure.agent.turns import CorrectCall
 from perdure.changes import Actor, ActorKind
 from perdure.documents import mapping, validated
@@ -23,6 +26,7 @@ from perdure.names import Activity
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.weaviate.store import LongTerm
 from perdure.tasks import StepStatus
+from perdure.tools import Effect
 from perdure.updates import Correction, MemoryUpdate
 
 _ID = re.compile(r"mem_[0-9a-f]{8,64}")
@@ -46,17 +50,28 @@ class CorrectingActivities:
     values: Values
     policy: WritePolicy
     changed: ChangedTenants
+    guard: MemoryGuard
 
     @activity.defn(name=Activity.CORRECT)
     async def correct(self, call: CorrectCall) -> Ended:
         """Correct a memory of the task's user in the name of the task, once for its place in the task's turns.
 
         Raises:
+            Blocked: A policy does not let the model correct that.
             InvalidArguments: The model left an argument out, or gave an unknown one.
             InvalidInput: The user has no such memory, or the rules of memory or the user's consents refuse it.
             TenantErased: The user was erased since the task was prepared.
             StoreUnavailable: A store does not answer, or has lost data.
+            ApplicationError: A person is asked first; see ``asking``.
         """
+        how: dict[str, Any] = {
+            "tool": MemoryTool.CORRECT.value,
+            "effect": Effect.IDEMPOTENT,
+            "arguments": call.arguments,
+        }
+        return made(await self.guard.guarded(call, this_attempt(), lambda: self._corrected(call), **how), call.path)
+
+    async def _corrected(self, call: CorrectCall) -> Ended:
         given = await self.values.get(call.tenant, call.task_id, call.arguments)
         asked = validated(CorrectArguments, mapping(given, call.path, InvalidArguments), call.path, InvalidArguments)
         request = MemoryUpdate(

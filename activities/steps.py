@@ -25,10 +25,13 @@ from perdure.agent.steps.calls import (
     RememberCall,
     Result,
     StepCall,
+    Value,
 )
 from perdure.agent.steps.evaluator import SKIPPED
+from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.task_calls import AnnounceCall
+from perdure.agent.tool_specs import MemoryTool
 from perdure.changes import Actor, ActorKind
 from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
 from perdure.explanations import RecallSummary
@@ -44,6 +47,7 @@ from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
 from perdure.toolbox import Toolbox
+from perdure.tools import Effect
 
 ATTEMPTS = 5
 """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
@@ -57,6 +61,7 @@ class StepActivities:
         runner: Runs a step.
         session: Where it is written what became of it.
         notifier: Has the webhook told what people are asked.
+        guard: Asks the policies about what a model remembers.
         attempts: How often a tool that raises an exception of its own is tried.
     """
 
@@ -67,12 +72,14 @@ class StepActivities:
         session: SessionWriter,
         notifier: Notifier,
         *,
+        guard: MemoryGuard,
         attempts: int = ATTEMPTS,
     ) -> None:
         self._toolbox = toolbox
         self._runner = runner
         self._session = session
         self._notifier = notifier
+        self._guard = guard
         self._attempts = attempts
 
     def activities(self) -> list[Callable[..., Any]]:
@@ -114,10 +121,24 @@ class StepActivities:
 
     @activity.defn(name=Activity.REMEMBER_STEP)
     async def remember_step(self, call: RememberCall) -> Ended:
-        """Return what a remember step writes."""
-        outcome = await self._runner.remember(call)
-        await self._session.remembered(call, outcome)
-        return outcome
+        """Return what a remember step writes.
+
+        Raises:
+            Blocked: A policy does not let the model remember that.
+            ApplicationError: A person is asked first; see ``asking``.
+        """
+
+        async def remember() -> Ended:
+            outcome = await self._runner.remember(call)
+            await self._session.remembered(call, outcome)
+            return outcome
+
+        how: dict[str, Any] = {
+            "tool": MemoryTool.REMEMBER.value,
+            "effect": Effect.IDEMPOTENT,
+            "arguments": given_of(call),
+        }
+        return made(await self._guard.guarded(call, this_attempt(), remember, **how), call.path)
 
     @activity.defn(name=Activity.EXPAND)
     async def expand(self, call: ExpandCall) -> Ended:
@@ -201,6 +222,22 @@ def this_attempt(tried: int = 0) -> Attempt:
     )
 
 
+def given_of(call: RecallCall | RememberCall) -> Value:
+    """Return the arguments that a model gave; those of a skill's step are in the step itself."""
+    return call.scope.inputs.get("given", Value(inline={}))
+
+
+def made(outcome: Ended | Asks, path: str) -> Ended:
+    """Return what came of a call of memory.
+
+    Raises:
+        ApplicationError: A person is asked first; see ``asking``.
+    """
+    if isinstance(outcome, Asks):
+        raise asking(outcome, path)
+    return outcome
+
+
 def asking(asks: Asks, path: str) -> ApplicationError:
     """Return the failure of an activity that does not act before a person has answered: benign, and not retried.
 
@@ -231,7 +268,10 @@ NAMED = 20
 class RecallStepActivities:
     """Recalls for steps."""
 
-    def __init__(self, runner: StepRunner, recall: Recall, members: MemberBook, recalls: TaskRecalls) -> None:
+    def __init__(
+        self, runner: StepRunner, recall: Recall, members: MemberBook, recalls: TaskRecalls, guard: MemoryGuard
+    ) -> None:
+        self._guard = guard
         self._runner = runner
         self._recall = recall
         self._members = members
@@ -242,8 +282,14 @@ class RecallStepActivities:
         """Recall what a step asks for.
 
         Raises:
+            Blocked: A policy does not let the model ask that.
             UnknownOwner: The task's user does not belong to the owner that the step names, or there is no such owner.
+            ApplicationError: A person is asked first; see ``asking``.
         """
+        how: dict[str, Any] = {"tool": MemoryTool.RECALL.value, "effect": Effect.READ, "arguments": given_of(call)}
+        return made(await self._guard.guarded(call, this_attempt(), lambda: self._recalled(call), **how), call.path)
+
+    async def _recalled(self, call: RecallCall) -> Ended:
         terms = await self._runner.terms(call)
         if terms is None:
             return SKIPPED

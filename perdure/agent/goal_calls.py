@@ -65,36 +65,41 @@ class TurnCalls:
         if wanted.problem:
             return Action(branch=path, path=path, known=_known(wanted.problem), is_step=False)
         given = wanted.arguments
+        resumed = state.branches[path].resumed if path in state.branches else None
+        # Of what a model does with its own memory, policies are asked as well.
+        asked_about = {"acting": acting_of(self._task, self._prepared, state), "resumed": resumed}
         match wanted.tool:
             case MemoryTool.RECALL:
                 step = RecallStep(id="recall", recall=RecallTemplate(text="${inputs.given.text}"))
                 context = context_of(self._task, self._prepared, path, now, _scope(given))
                 asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
-                call = RecallCall.model_validate(context | asked)
+                call = RecallCall.model_validate(context | asked | asked_about)
                 return Action(branch=path, path=path, activity=Activity.RECALL_STEP, call=call)
             case MemoryTool.REMEMBER:
                 entry = MemoryTemplate(memory="${inputs.given.text}")
                 remembering = RememberStep(id="remember", remember=(entry,))
                 context = context_of(self._task, self._prepared, path, now, _scope(given))
-                call = RememberCall.model_validate({**context, "step": remembering})
+                call = RememberCall.model_validate({**context, **asked_about, "step": remembering})
                 return Action(branch=path, path=path, activity=Activity.REMEMBER_STEP, call=call, hands_over=True)
             case MemoryTool.CORRECT:
                 context = context_of(self._task, self._prepared, path, now)
-                correcting = CorrectCall.model_validate({**context, "arguments": given})
+                correcting = CorrectCall.model_validate({**context, **asked_about, "arguments": given})
                 return Action(branch=path, path=path, activity=Activity.CORRECT, call=correcting)
             case skill if skill in self._offered:
                 return self._skill(path, wanted, state, now)
             case tool:
                 shape = self._prepared.tools[tool]
                 approve = f"May {tool} be called?" if tool in self._agent.approve else None
-                of = context_of(self._task, self._prepared, path, now) | {
-                    "step": ToolStep(id="call", tool=tool, approve=approve),
-                    "acting": acting_of(self._task, self._prepared, state),
-                    "arguments": given,
-                    "inline_limit": inline_limit_of(conversation),
-                    "resumed": state.branches[path].resumed if path in state.branches else None,
-                    "timeout": shape.timeout,
-                }
+                of = (
+                    context_of(self._task, self._prepared, path, now)
+                    | asked_about
+                    | {
+                        "step": ToolStep(id="call", tool=tool, approve=approve),
+                        "arguments": given,
+                        "inline_limit": inline_limit_of(conversation),
+                        "timeout": shape.timeout,
+                    }
+                )
                 if shape.effect.is_once:
                     of |= {"binding": self._prepared.binding, "earlier": state.earlier}
                 call = StepCall.model_validate(of)

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from perdure.agent.offered import OfferedSkill
-from perdure.agent.steps.calls import StepContext, Value
+from perdure.agent.steps.calls import MemoryCall, StepContext, Value
 from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent
 from perdure.skills.header import is_empty
@@ -170,7 +170,7 @@ class Reasoned(Passed):
     written: int = 0
 
 
-class CorrectCall(StepContext):
+class CorrectCall(MemoryCall):
     """The input of the activity that corrects a memory as the model wants."""
 
     arguments: Value

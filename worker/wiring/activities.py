@@ -35,6 +35,7 @@ from activities.updating import UpdatingActivities
 from activities.values import ValueActivities
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.limiting import Limiter
+from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
 from perdure.memory.consolidation.consolidator import Consolidator
@@ -67,7 +68,10 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         services.claims, values, services.whole.redis_since, services.whole.claimed, enforcer=services.enforcer
     )
     notifier = Notifier(client=client, task_queue=settings.task_queue, webhook=_webhook(settings))
-    steps = StepActivities(services.toolbox, runner, services.session, notifier, attempts=settings.tool_attempts)
+    guard = MemoryGuard(services.enforcer, values)
+    steps = StepActivities(
+        services.toolbox, runner, services.session, notifier, guard=guard, attempts=settings.tool_attempts
+    )
     submitter = Submitter(
         client=client,
         task_queue=settings.task_queue,
@@ -105,7 +109,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         CompensatingActivities(services.bindings),
         ForeignActivities(foreign, client, services.session, services.toolbox),
         ValueActivities(values, services.session),
-        RecallStepActivities(runner, services.recall, services.members, recalls),
+        RecallStepActivities(runner, services.recall, services.members, recalls, guard),
         CreditingActivities(outcomes=outcomes),
         LessonActivities(
             recall=services.recall,
@@ -177,6 +181,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             values=values,
             policy=services.policies[DEFAULT_POLICY],
             changed=changed,
+            guard=guard,
         ),
         ErasingActivities(client=client, key=services.tenant_key, eraser=services.eraser, members=services.members),
         AccessActivities(accesses=Accesses(services.redis), door=services.door),

@@ -149,7 +149,15 @@ class StepCall(StepContext):
         return min(seconds, duration_of(self.step.timeout).total_seconds()) if self.step.timeout else seconds
 
 
-class RecallCall(StepContext):
+class MemoryCall(StepContext):
+    """A call of memory: by a skill's step, or by a model, which policies are asked about."""
+
+    acting: Acting | None = Field(default=None, exclude_if=is_empty)
+    """For whom a model makes it; None: a skill's step does, as its author wrote it."""
+    resumed: Resumed | None = Field(default=None, exclude_if=is_empty)
+
+
+class RecallCall(MemoryCall):
     """The input of a recall step's activity."""
 
     step: RecallStep
@@ -158,7 +166,7 @@ class RecallCall(StepContext):
     """Whether its ``context`` names memories by their ids, for a model that may correct them."""
 
 
-class RememberCall(StepContext):
+class RememberCall(MemoryCall):
     """The input of a remember step's activity."""
 
     step: RememberStep

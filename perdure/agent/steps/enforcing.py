@@ -7,7 +7,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from perdure.agent.steps.attempts import Attempt
-from perdure.agent.steps.calls import Asks, StepCall, StepContext
+from perdure.agent.steps.calls import Acting, Asks, MemoryCall, StepCall, StepContext
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Stopped
 from perdure.agent.steps.reached import QUESTION_LIMIT, Reached, question_of
@@ -47,11 +47,12 @@ class Enforcer:
 
     def gate(
         self,
-        call: StepCall | ForeignCall,
+        call: StepCall | ForeignCall | MemoryCall,
         attempt: Attempt,
         called: str,
         effect: Effect,
         *,
+        acting: Acting,
         arguments: Mapping[str, JsonValue],
         digest: str,
         so_far: Reached,
@@ -61,13 +62,13 @@ class Enforcer:
         Args:
             call: The step.
             attempt: The attempt at it.
-            called: What it calls: a tool, or an activity or workflow of others.
+            called: What it calls: a tool, one of a model's own memory, or an activity or workflow of others.
             effect: What calling that twice would do.
+            acting: For whom.
             arguments: What the tool is called with.
             digest: The digest of tool and arguments.
             so_far: What a person has permitted.
         """
-        acting = call.acting
         facts = CallFacts(
             tool=called,
             arguments=dict(arguments),
@@ -102,13 +103,17 @@ class Enforcer:
         # Files are read, and conditions hold the interpreter up for some milliseconds each: heartbeats go on meanwhile.
         return await asyncio.to_thread(work) if self._library.folders else work()
 
-    async def declined(self, call: StepCall | ForeignCall, attempt: Attempt, so_far: Reached) -> None:
+    async def declined(self, call: StepCall | ForeignCall | MemoryCall, attempt: Attempt, so_far: Reached) -> None:
         """Write down that a person did not permit what policies asked about."""
         if so_far.ruling is not None and call.resumed is not None:
             await self.write(call, attempt, so_far.ruling.changed(answer=Approval.NO), call.resumed.answer)
 
     async def write(
-        self, call: StepCall | ForeignCall, attempt: Attempt, ruling: Ruling, answer: TakenAnswer | None = None
+        self,
+        call: StepCall | ForeignCall | MemoryCall,
+        attempt: Attempt,
+        ruling: Ruling,
+        answer: TakenAnswer | None = None,
     ) -> None:
         """Write a decision down: by the agent, or by the person who answered."""
         by = Actor(kind=ActorKind.PERSON, id=answer.by) if answer else Actor(kind=ActorKind.AGENT, id=attempt.run)
@@ -121,7 +126,7 @@ class PolicyGate:
     def __init__(
         self,
         enforcer: Enforcer,
-        call: StepCall | ForeignCall,
+        call: StepCall | ForeignCall | MemoryCall,
         attempt: Attempt,
         facts: CallFacts,
         *,

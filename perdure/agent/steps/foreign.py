@@ -118,7 +118,8 @@ class ForeignSteps(StepEvaluator):
         if step.approve is not None and so_far.approved is None and is_free:
             text = written(evaluate(step.approve, names, f"{call.path}.approve"))
             return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
-        how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
+        how: dict[str, Any] = {"acting": call.acting, "arguments": arguments}
+        how |= {"digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, step.called, step.declared, **how)
         child = _child(call, effect.arguments, args)
         calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments, child=child)

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from perdure.agent.steps.calls import Asks, StepCall, StepContext, Value
+from perdure.agent.steps.calls import Asks, MemoryCall, StepCall, StepContext, Value
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Unknown, Verdict
 from perdure.model import Passed
@@ -47,7 +47,7 @@ class Reached(Passed):
     """Whether the tool has acted, and Redis could not take the result."""
 
 
-def so_far_of(call: StepCall | ForeignCall) -> Reached:
+def so_far_of(call: StepCall | ForeignCall | MemoryCall) -> Reached:
     """Return how far the step came before it asked, with what the answer changes."""
     if call.resumed is None:
         return Reached()

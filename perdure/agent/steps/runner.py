@@ -117,6 +117,7 @@ class StepRunner(StepEvaluator):
         wanted = await self._wanted(call, names, attempt)
         tool, about = wanted.tool, wanted.about
         how: dict[str, Any] = {
+            "acting": call.acting,
             "arguments": wanted.arguments,
             "digest": wanted.effect.arguments,
             "so_far": so_far,
