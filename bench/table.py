@@ -14,7 +14,7 @@ from bench.targets import is_met, target
 README = Path("README.md")
 RESULTS = Path(__file__).parent / "results.json"
 
-_PLACE = re.compile(r"(<!-- figures: .*? -->\n\n).*?(\n\n<!-- end of figures -->)", re.DOTALL)
+_PLACE = r"(<!-- {name}: [^\n]*? -->\n\n).*?(\n\n<!-- end of {name} -->)"
 
 HEADER: tuple[str, ...] = ("| figure | measured | floor, same run | ratio | target |", "|---|---|---|---|---|")
 
@@ -95,7 +95,12 @@ def _verdict(row: str, figures: Mapping[str, float]) -> str:
 
 def written(page: str, figures: Mapping[str, float]) -> str:
     """Return the README with the table of these figures in its place."""
-    return _PLACE.sub(lambda found: found[1] + markdown(figures) + found[2], page)
+    return replaced(page, "figures", markdown(figures))
+
+
+def replaced(page: str, name: str, table: str) -> str:
+    """Return a page with a table between the two comments of this name."""
+    return re.sub(_PLACE.format(name=name), lambda found: found[1] + table + found[2], page, flags=re.DOTALL)
 
 
 def publish() -> None:

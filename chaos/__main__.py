@@ -1,19 +1,20 @@
 """Runs tasks, jobs, sweeps and recalls under random kills, stops and restarts, and prints what came of them.
 
 ``MINUTES``, ``SEED`` and ``DOOR`` are environment variables. With the door ``http``, all but sweeps is asked over HTTP,
-and the service is killed too. The counts are merged into ``bench/results.json``. Exits with 1 where anything was lost,
-doubled, stuck, not indexed or leaked, or where too little was killed to say so.
+and the service is killed too. Exits with 1 where anything was lost, doubled, stuck, not indexed or leaked, or where too
+little was killed to say so. A run of at least ten minutes that ends with 0 is published: its counts are written to
+``bench/results.json`` and to the README's table. Any other is only printed.
 """
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 import random
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -24,7 +25,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.__main__ import RESULTS
 from chaos.doors import BY, Door, GatewayDoor, HttpDoor
 from chaos.judge import Verdict, asked_of, enough, judge
 from chaos.ledger import read, story_of
@@ -32,6 +32,7 @@ from chaos.load import Load
 from chaos.site import Site, site
 from chaos.standing import standing
 from chaos.store import stored_of
+from chaos.table import PUBLISHED_FROM, publish
 from localservers import Server
 from perdure.access import TokenRequest, TokenScope
 from perdure.client import Client
@@ -145,7 +146,8 @@ def show(counts: Counter[str], load: Load, verdict: Verdict, minutes: float, see
 
 
 def main() -> int:
-    """Run, print, merge the figures."""
+    """Run, print, and publish what is worth it."""
+    ArgumentParser("python -m chaos", description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     door = os.environ.get("DOOR") or "gateway"
     if door not in ("gateway", HTTP):
         sys.stderr.write(f"DOOR={door}: there are gateway and {HTTP}\n")
@@ -158,17 +160,18 @@ def main() -> int:
     for task in load.tasks:
         if task.problem:
             sys.stdout.write(f"{task.task.task_id}: {task.problem}\n")
-    names = ("effects", "writes", "lost", "doubled", "stuck", "unindexed", "leaked")
-    section = "http_chaos" if door == HTTP else "chaos"
-    figures = {f"{section}.kills": float(counts["kills"])} | {
-        f"{section}.{name}": float(asdict(verdict)[name]) for name in names
-    }
-    known: dict[str, float] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(dict(sorted((known | figures).items())), indent=2) + "\n")
     if not enough(counts["kills"], minutes):
         sys.stderr.write("too few kills fell into an effect or a write\n")
         return 1
-    return 0 if verdict.holds else 1
+    if not verdict.holds:
+        return 1
+    if minutes < PUBLISHED_FROM:
+        sys.stdout.write(f"not published: it ran for less than {PUBLISHED_FROM:g} minutes\n")
+        return 0
+    did = {name: float(counts[name]) for name in ("kills", "restarts", "stops")}
+    judged = {name: float(value) for name, value in asdict(verdict).items()}
+    publish("http_chaos" if door == HTTP else "chaos", {"minutes": minutes, "seed": float(seed), **did, **judged})
+    return 0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench.table import RESULTS, written
+from chaos import table as chaos
 from perdure.agent.steps.validation import check_skill
 from perdure.skills.library import read_skill
 from perdure.toolbox import Toolbox
@@ -64,6 +65,13 @@ def test_other_pages_repeat_its_figures_as_they_are(page: str, row: str) -> None
     }
     told = Path(f"docs/{page}.md").read_text(encoding="utf-8")
     assert row.format_map({**values, **shares}) in told, "write the new figure there"
+
+
+def test_its_table_of_chaos_is_of_the_run_that_was_published() -> None:
+    figures = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert chaos.written(README, figures) == README, "python -m chaos writes it"
+    assert chaos.written(README, {**figures, "chaos.kills": 1}) != README
+    assert "| the gateway |" in chaos.markdown(figures)
 
 
 def test_its_first_screen_shows_why_before_it_shows_how() -> None:
