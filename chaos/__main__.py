@@ -25,6 +25,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from chaos.aim import aimed
 from chaos.doors import BY, Door, GatewayDoor, HttpDoor
 from chaos.judge import Verdict, asked_of, enough, judge
 from chaos.ledger import read, story_of
@@ -54,17 +55,23 @@ KILLED, RESTARTED = 0.65, 0.15
 
 
 async def disturb(one: Site, load: Load, chance: random.Random, end: float) -> Counter[str]:
-    """Kill, restart and stop at random until the end; return how often while an effect or a write was open."""
+    """Kill, restart and stop at random until the end; return how often in the middle of an effect or a write.
+
+    Of a worker, that is an effect or a write of its own; of a server or the service, one of any worker.
+    """
     counts: Counter[str] = Counter()
     going: set[asyncio.Task[None]] = set()
     while time.monotonic() < end:
-        await asyncio.sleep(chance.uniform(0.5, 4.0))
+        # Short: aiming takes time as well.
+        await asyncio.sleep(chance.uniform(0.2, 1.0))
         targets = one.targets
         if not targets:
             continue
         worker = [target for target in targets if not isinstance(target, Server)]
-        target = chance.choice(worker) if worker and chance.random() < 0.7 else chance.choice(targets)
-        under_way = load.open > 0
+        aims = worker if worker and chance.random() < 0.7 else [chance.choice(targets)]
+        chance.shuffle(aims)
+        hit = await aimed(load, {target: one.processes(target) for target in aims})
+        target, under_way = aims[0] if hit is None else hit, hit is not None
         blow = chance.random()
         if blow < KILLED:
             going.add(asyncio.create_task(one.kill(target)))

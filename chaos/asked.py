@@ -27,6 +27,8 @@ class Submitted:
 
     request: RememberRequest
     items: list[MemoryItem]
+    job: str = ""
+    """Its id; empty: it is not accepted yet."""
     receipt: Receipt | None = None
 
 

@@ -13,8 +13,8 @@ class Events(NamedTuple):
 
     done: Counter[str]
     """How often each effect happened, by its idempotency key."""
-    open: int
-    """How many attempts at an effect are between their beginning and their end, in a process that lives."""
+    open: Counter[int]
+    """How many attempts at an effect are between their beginning and their end, by the process, which lives."""
 
 
 def note(ledger: str, event: str, key: str) -> None:
@@ -55,10 +55,10 @@ def events_of(lines: Iterable[str]) -> Events:
     otherwise what a killed process had begun would count as open for the rest of the run.
     """
     done: Counter[str] = Counter()
-    open_by_process: dict[str, Counter[str]] = {}
+    open_by_process: dict[int, Counter[str]] = {}
     for line in lines:
         event, key, process = line.split(" ")[:3]
-        under_way = open_by_process.setdefault(process, Counter())
+        under_way = open_by_process.setdefault(int(process), Counter())
         if event == "begun":
             under_way[key] += 1
         elif event == "done":
@@ -67,7 +67,7 @@ def events_of(lines: Iterable[str]) -> Events:
             under_way[key] -= 1
         elif event == "died":
             under_way.clear()
-    return Events(done, sum(under_way.total() for under_way in open_by_process.values()))
+    return Events(done, +Counter({process: under_way.total() for process, under_way in open_by_process.items()}))
 
 
 def _append(ledger: Path, line: str) -> None:

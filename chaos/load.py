@@ -22,8 +22,8 @@ from perdure.requests import ForgetRequest, RecallRequest, RememberRequest
 from worker.gateway import Gateway
 
 USERS = 6
-TASKS_AT_ONCE = 4
-JOBS_AT_ONCE = 3
+TASKS_AT_ONCE = 8
+JOBS_AT_ONCE = 4
 MARKS = 6
 ITEMS = 20
 
@@ -51,11 +51,6 @@ class Load:
     sweeps: int = 0
     shown: list[Shown] = field(default_factory=list[Shown])
     """What recalls gave, those of the tasks among them."""
-
-    @property
-    def open(self) -> int:
-        """How many effects and writes are under way."""
-        return read(self.ledger).open + sum(job.receipt is None for job in self.jobs)
 
     async def feed(self, stopping: asyncio.Event) -> None:
         """Ask for more until told to stop, and then wait until all of it has ended."""
@@ -126,7 +121,7 @@ class Load:
         written = tuple(item.model_dump(mode="json") for item in items)
         one = Submitted(RememberRequest(user_id=user, key=f"job-{number}", items=written), items)
         self.jobs.append(one)
-        job = await insisting(lambda: self.door.remember(one.request))
+        one.job = job = await insisting(lambda: self.door.remember(one.request))
         one.receipt = await insisting(lambda: self.door.receipt(job, user))
 
     async def _recall(self) -> None:

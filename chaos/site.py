@@ -66,6 +66,11 @@ class Site:
         services = (SERVICE,) if self._service else ()
         return [one for one in (*range(WORKERS), *services, *Server) if one not in self._busy]
 
+    def processes(self, target: Target) -> set[int]:
+        """Return the workers whose work a blow at a target cuts off: a worker its own, anything else that of all."""
+        workers = self._workers.values() if not isinstance(target, int) else [self._workers[target]]
+        return {child.pid for child in workers}
+
     @property
     def ended_workers(self) -> list[int]:
         """Those that do not run, though nobody ended them."""

@@ -29,7 +29,12 @@ from chaos.ledger import events_of, note, note_death, read
     ],
 )
 def test_what_a_dead_process_had_begun_is_not_open(lines: tuple[str, ...], open_: int) -> None:
-    assert events_of(lines).open == open_
+    assert events_of(lines).open.total() == open_
+
+
+def test_each_process_has_its_own_open_effects() -> None:
+    lines = ["begun a 1", "begun b 2", "begun c 2", "done a 1", "ended a 1", "ended b 2", "begun d 3", "died - 3"]
+    assert events_of(lines).open == {2: 1}
 
 
 def test_an_effect_happened_as_often_as_it_was_done() -> None:
@@ -38,9 +43,9 @@ def test_an_effect_happened_as_often_as_it_was_done() -> None:
 
 def test_a_ledger_reads_as_it_was_written(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
-    assert read(ledger) == ({}, 0)
+    assert read(ledger) == ({}, {})
     note(str(ledger), "begun", "a")
     note(str(ledger), "done", "a")
-    assert read(ledger) == ({"a": 1}, 1)
+    assert read(ledger) == ({"a": 1}, {os.getpid(): 1})
     note_death(ledger, os.getpid())
-    assert read(ledger) == ({"a": 1}, 0)
+    assert read(ledger) == ({"a": 1}, {})
