@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
+from perdure.agent.turns import Reasoned
 from perdure.errors import InvalidInput, PerdureError
 from perdure.frames import Frame, own
 from perdure.names import Activity
@@ -52,8 +53,7 @@ class _Inbound(ActivityInboundInterceptor):
             except (PerdureError, ApplicationError) as error:
                 self._failed(error, span)
                 raise
-            if isinstance(outcome, Ended):
-                span.set_attribute("perdure.step.status", outcome.result.status.value)
+            span.set_attributes(_came_to(outcome))
             return outcome
 
     def _failed(self, error: PerdureError | ApplicationError, span: Span) -> None:
@@ -73,6 +73,16 @@ class _Inbound(ActivityInboundInterceptor):
         info = activity.info()
         problem = error.message if isinstance(error, ApplicationError) else logged(error, content=self._content)
         _log.warning("attempt failed", activity=info.activity_type, attempt=info.attempt, problem=problem, **told)
+
+
+def _came_to(outcome: object) -> dict[str, str | int]:
+    """Return how a step ended, and the tokens that a model read and wrote for it."""
+    if isinstance(outcome, Ended):
+        used = {"perdure.step.tokens": outcome.tokens} if outcome.tokens else {}
+        return {"perdure.step.status": outcome.result.status.value, **used}
+    if isinstance(outcome, Reasoned):
+        return {"gen_ai.usage.input_tokens": outcome.read, "gen_ai.usage.output_tokens": outcome.written}
+    return {}
 
 
 def logged(error: PerdureError, *, content: bool) -> str:
