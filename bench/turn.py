@@ -108,7 +108,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
             ]
     alone = statistics.median(own for _, _, own in rounds)
     pairs = [(mine - alone, bare - alone) for mine, bare, _ in rounds]
-    return ratio_of(pairs, TURNS, "turn") | {"turn.model_ms": alone / TURNS}
+    return ratio_of(pairs, TURNS, "turn") | {"turn.model_ms": alone / (TURNS + 1)}
 
 
 def _agents(folder: Path) -> Path:
