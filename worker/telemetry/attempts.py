@@ -3,7 +3,7 @@
 A tool logs with Python's ``logging`` or structlog, and need not know any of this.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
-from perdure.agent.turns import Reasoned
+from perdure.agent.turns import Compressed, Reasoned
 from perdure.errors import InvalidInput, PerdureError
 from perdure.frames import Frame, own
 from perdure.names import Activity
@@ -23,6 +23,9 @@ from perdure.questions import FailedAttempt
 from perdure.temporal.failures import attempt_of
 
 _log = structlog.get_logger(__name__)
+
+_ASKED: Mapping[str, type[Reasoned | Compressed]] = {"reasoned": Reasoned, "compressed": Compressed}
+"""The parts of a step's result that say what asking the model of a task with a goal took."""
 
 
 class AttemptInterceptor(Interceptor):
@@ -77,12 +80,16 @@ class _Inbound(ActivityInboundInterceptor):
 
 def _came_to(outcome: object) -> dict[str, str | int]:
     """Return how a step ended, and the tokens that a model read and wrote for it."""
-    if isinstance(outcome, Ended):
-        used = {"perdure.step.tokens": outcome.tokens} if outcome.tokens else {}
-        return {"perdure.step.status": outcome.result.status.value, **used}
-    if isinstance(outcome, Reasoned):
-        return {"gen_ai.usage.input_tokens": outcome.read, "gen_ai.usage.output_tokens": outcome.written}
-    return {}
+    if not isinstance(outcome, Ended):
+        return {}
+    told: dict[str, str | int] = {"perdure.step.status": outcome.result.status.value}
+    if outcome.tokens:
+        told["perdure.step.tokens"] = outcome.tokens
+    for part, kind in _ASKED.items():
+        if (found := outcome.result.parts.get(part)) is not None:
+            used = kind.model_validate(found.inline)
+            told |= {"gen_ai.usage.input_tokens": used.read, "gen_ai.usage.output_tokens": used.written}
+    return told
 
 
 def logged(error: PerdureError, *, content: bool) -> str:

@@ -23,7 +23,7 @@ async def test_each_turn_says_how_many_tokens_it_took(
 
     spans, traces = InMemorySpanExporter(), TracerProvider()
     traces.add_span_processor(SimpleSpanProcessor(spans))
-    monkeypatch.setattr(trace, "get_tracer", traces.get_tracer)
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: traces)
     async with agents_on(servers, tmp_path, httpserver)(script) as (one, _):
         result = await (await one.start(goal())).result()
 
