@@ -20,16 +20,18 @@ from perdure.entries import (
     Turn,
 )
 from perdure.identity import occurrence_id
-from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_text, statement
-from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_id, item_text, statement
+from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.writing.contradictions import overtaken, replaces
-from perdure.tolerance import taken_back
+from perdure.tolerance import changed_back, taken_back
 
 REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""
 
 WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
 """The decisions that lead to a write."""
+
+_REFUSED = "long-term memory refuses it"
 
 
 def occurrence_of(tenant: str, item: Item) -> str:
@@ -214,8 +216,24 @@ def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> di
     return entries
 
 
+def unusable(batch: Batch, reasons: Mapping[str, str]) -> Batch:
+    """Return a batch in which the items are unusable whose own entries the store refuses.
+
+    What was said in other words may still become an entry of its own.
+    """
+
+    def left(item: BatchItem) -> BatchItem:
+        found = None if isinstance(item, UnusableItem) else reasons.get(item_id(batch.tenant, item))
+        return item if found is None else UnusableItem(reason=f"{_REFUSED}: {found}")
+
+    return changed_back(batch, items=tuple(map(left, batch.items)))
+
+
 def without(batch: Batch, decided: WritePlan, reasons: Mapping[str, str]) -> WritePlan:
-    """Return a plan that rejects the items for which something would be written that the store refuses.
+    """Return a plan that writes none of the entries that the store refuses.
+
+    An item is rejected if its own entry is refused. It is kept if only what it replaces is, which stays as it was: by
+    then the item may be stored.
 
     Args:
         batch: What was offered.
@@ -224,13 +242,25 @@ def without(batch: Batch, decided: WritePlan, reasons: Mapping[str, str]) -> Wri
     """
 
     def left(planned: PlannedItem) -> PlannedItem:
-        item = batch.items[planned.index]
-        named = item.supersedes if isinstance(item, MemoryItem) else ""
-        found = [reasons[one] for one in (planned.target, *planned.over, named) if one in reasons]
-        if not found or planned.decision not in WRITING:
+        if planned.decision not in WRITING:
             return planned
-        reason = f"long-term memory refuses it: {found[0]}"
-        return PlannedItem(index=planned.index, decision=Decision.REJECT, reason=reason)
+        if planned.target in reasons:
+            reason = f"{_REFUSED}: {reasons[planned.target]}"
+            return PlannedItem(index=planned.index, decision=Decision.REJECT, reason=reason)
+        item = batch.items[planned.index]
+        named = item.supersedes if isinstance(item, MemoryItem) and planned.decision is Decision.SUPERSEDE else ""
+        stays = [one for one in dict.fromkeys((*planned.over, named)) if one in reasons]
+        if not stays:
+            return planned
+        over = tuple(one for one in planned.over if one not in reasons)
+        replaces_none = planned.decision is Decision.SUPERSEDE and not over and named in ("", *stays)
+        decision = Decision.INSERT if not decided.expected.get(planned.target) else Decision.REINFORCE
+        notes = [f"it could not replace {one}, as {_REFUSED}: {reasons[one]}" for one in stays]
+        return planned.changed(
+            decision=decision if replaces_none else planned.decision,
+            over=over,
+            reason="; ".join(filter(None, (planned.reason, *notes))),
+        )
 
     return decided.changed(items=tuple(map(left, decided.items)))
 

@@ -17,7 +17,7 @@ from perdure.memory.door import Door
 from perdure.memory.extraction.telling import says_it_was_otherwise
 from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
-from perdure.memory.writing.observation import WRITING, applied, purpose_of, without
+from perdure.memory.writing.observation import WRITING, applied, purpose_of, unusable, without
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
@@ -144,52 +144,57 @@ class Writer:
         vectors: dict[str, Vector] = {}
         if any(item.decision in WRITING for item in decided.items):
             vectors = await self._embedded(batch)
-        versions, followed = await self._applied(batch, decided, vectors, operation)
-        while versions is None:
-            # There are fewer each time, and what was written already is recognised.
-            versions, followed = await self._applied(batch, followed, vectors, operation)
-        return Applied(versions=versions, plan=followed if followed != decided else None)
+        refused: dict[str, str] = {}
+        while True:
+            try:
+                return await self._applied(batch, decided, vectors, operation, refused)
+            except ContentRefused as error:
+                # There are more each time, and what was written already is recognised.
+                if error.reasons.keys() <= refused.keys():
+                    raise
+                refused |= error.reasons
 
     async def _applied(
-        self, batch: Batch, decided: WritePlan, vectors: Mapping[str, Vector], operation: str
-    ) -> tuple[dict[str, int] | None, WritePlan]:
-        """Write the decisions; returns the versions afterwards, and the plan that was followed.
+        self,
+        batch: Batch,
+        decided: WritePlan,
+        vectors: Mapping[str, Vector],
+        operation: str,
+        reasons: Mapping[str, str],
+    ) -> Applied:
+        """Write the decisions, but for the entries that the store is known to refuse: why, by id.
 
-        No versions: the store refused some of it, and the plan is what is left to write.
+        Raises:
+            ContentRefused: The store refuses others.
         """
         refused = _refused(decided)
         if len(refused) == len(decided.items):
             await self._door.refuse(batch.tenant, operation, refused, epoch=decided.epoch)
-            return {}, decided
+            return Applied(versions={})
         anew: list[WritePlan] = []
 
         async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
-            anew[:] = [await self._planned_again(batch, decided, operation)]
-            return await self._changes(batch, anew[0], vectors, operation), _refused(anew[0])
+            planned = await self._planned_again(unusable(batch, reasons), decided, operation)
+            anew[:] = [without(batch, planned, reasons)]
+            changes = await self._changes(batch, anew[0], vectors, operation)
+            return [change for change in changes if change.id not in reasons], _refused(anew[0])
 
         changes: list[Change] = []
         # What another job has written since, that contradicts these, has changed no entry that they know: only a plan
-        # under the lease sees it.
-        if not _about(batch) and not any(map(says_it_was_otherwise, _statements(batch))):
+        # under the lease sees it. Nor do they know what is left where the store has refused something.
+        if not reasons and not _about(batch) and not any(map(says_it_was_otherwise, _statements(batch))):
             with suppress(VersionConflict):
                 changes = await self._changes(batch, decided, vectors, operation)
-        try:
-            versions = await self._door.change(
-                batch.tenant,
-                changes,
-                epoch=decided.epoch,
-                refused=refused,
-                operation=operation,
-                check=lambda: self._require_consent(batch, decided),
-                again=again,
-            )
-        except ContentRefused as error:
-            followed = anew[0] if anew else decided
-            left = without(batch, followed, error.reasons)
-            if left == followed:
-                raise
-            return None, left
-        return versions, anew[0] if anew else decided
+        versions = await self._door.change(
+            batch.tenant,
+            changes,
+            epoch=decided.epoch,
+            refused=refused,
+            operation=operation,
+            check=lambda: self._require_consent(batch, decided),
+            again=again,
+        )
+        return Applied(versions=versions, plan=anew[0] if anew and anew[0] != decided else None)
 
     async def _planned_again(self, batch: Batch, first: WritePlan, operation: str) -> WritePlan:
         """Decide again on the items that a plan would write; rejected ones stay rejected."""

@@ -1,5 +1,6 @@
 """The write path against real stores: once, whole, and never over somebody else's change."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -485,9 +486,16 @@ async def test_what_an_attempt_that_died_has_replaced_is_settled_by_the_next(
     assert (replaced.state, replaced.superseded_by, heir.supersedes) == (State.SUPERSEDED, new, old)
 
 
-def spoiled(entry: Entry, language: str) -> dict[str, JsonValue]:
-    properties = properties_of(entry, language)
-    return properties | ({"version": "private words"} if "poison" in entry.text else {})
+def spoiled_where(refused: Callable[[Entry], bool]) -> Callable[[Entry, str], dict[str, JsonValue]]:
+    """Return what makes properties that Weaviate refuses, of some entries."""
+
+    def properties(entry: Entry, language: str) -> dict[str, JsonValue]:
+        return properties_of(entry, language) | ({"version": "private words"} if refused(entry) else {})
+
+    return properties
+
+
+spoiled = spoiled_where(lambda entry: "poison" in entry.text)
 
 
 async def test_what_the_store_refuses_is_in_the_receipt_and_the_rest_of_the_batch_is_memory(
@@ -522,6 +530,72 @@ async def test_what_the_store_refuses_is_in_the_receipt_and_the_rest_of_the_batc
     assert folded.entries.keys() == {older, receipts[0].id, receipts[2].id}
     assert not folded.pending
     # Applied once more, as after a crash, it ends in the same way.
+    assert await stores.writer.apply(batch, plan, operation="job-1") == applied
+
+
+async def test_what_contradicts_or_repeats_a_refused_item_of_its_batch_is_memory(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nine, twelve = "The office has nine rooms.", "The office has twelve rooms now."
+    one, same = "My barrister is Ms Adeyemi.", "Ms Adeyemi is my barrister."
+    items = [stated(nine, "o1"), stated(twelve, "o2", 1), stated(one, "o3"), stated(same, "o4", 1)]
+    batch = read_batch(tenant=tenant, key="k", items=items)
+    await stores.journal.append(tenant, accepted("job-1", batch, NOW))
+    plan = await stores.writer.plan(batch, at=NOW)
+    assert (plan.items[1].over, plan.items[3].target) == ((plan.items[0].target,), plan.items[2].target), "the control"
+    monkeypatch.setattr(writes, "properties_of", spoiled_where(lambda entry: entry.text in (nine, one)))
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    assert [found.fate for found in receipts] == [Fate.REJECTED, Fate.SEARCHABLE, Fate.REJECTED, Fate.SEARCHABLE]
+    # What is memory is in the journal, from which the store can be rebuilt; what is not has left it.
+    lines = await stores.journal.read(tenant)
+    folded, entries = fold(lines), await stores.longterm.get(tenant, [found.id for found in receipts if found.id])
+    assert {entry.text for entry in entries.values()} == {twelve, same}
+    assert folded.entries == entries
+    assert not folded.pending
+    assert nine not in "".join(line.model_dump_json() for line in lines)
+    assert (await stores.writer.apply(batch, plan, operation="job-1")).versions == applied.versions
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (stated("The log level is info.", "o1"), stated("The log level is debug.", "o2", 1)),
+        (fact("The lead is Kim.", "o1"), fact("The lead is Lee.", "o2")),
+        (
+            fact("The choir rehearses in St. Olave's hall.", "o1"),
+            fact("Rehearsals of the choir take place at the Kulturhus these days.", "o2")
+            | {"occurred_at": (NOW + timedelta(days=1)).isoformat()},
+        ),
+    ],
+    ids=["asserted", "named", "told"],
+)
+async def test_what_replaces_an_entry_that_the_store_refuses_is_memory_beside_it(
+    stores: Stores,
+    tenant: str,
+    monkeypatch: pytest.MonkeyPatch,
+    before: dict[str, JsonValue],
+    after: dict[str, JsonValue],
+) -> None:
+    [old] = await written(stores, read_batch(tenant=tenant, key="old", items=[before]), "job-old")
+    named = {"supersedes": old} if "lead" in str(before["content"]) else {}
+    batch = read_batch(tenant=tenant, key="new", items=[after | named])
+    await stores.journal.append(tenant, accepted("job-1", batch, NOW))
+    plan = await stores.writer.plan(batch, at=NOW)
+    assert plan.items[0].decision is Decision.SUPERSEDE, "the control"
+    monkeypatch.setattr(writes, "properties_of", spoiled_where(lambda entry: entry.id == old))
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    new = plan.items[0].target
+    assert [(one.fate, one.id, one.decision) for one in receipts] == [(Fate.SEARCHABLE, new, Decision.REINFORCE)]
+    assert applied.versions == {new: 1}
+    entries = await stores.longterm.get(tenant, [old, new])
+    assert {(one.id, one.version) for one in entries.values() if one.state is State.CURRENT} == {(old, 1), (new, 1)}
+    folded = fold(await stores.journal.read(tenant))
+    assert folded.entries == entries
+    assert not folded.pending
     assert await stores.writer.apply(batch, plan, operation="job-1") == applied
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from perdure.entries import Entry, Memory, Purpose, State
 from perdure.items import MemoryItem, item_id
-from perdure.jobs import Batch, Decision, PlannedItem, WritePlan
-from perdure.memory.writing.observation import after, applied, observed
+from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.memory.writing.observation import after, applied, observed, unusable, without
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -97,3 +97,36 @@ def test_what_is_not_believed_replaces_nothing() -> None:
     for decision in (Decision.REJECT, Decision.HOLD):
         planned = WritePlan(at=NOW, items=(PlannedItem(index=0, decision=decision, reason="r"),), expected={})
         assert applied(batch(refused), planned, {"mem_old": old}) == {}
+
+
+def test_what_the_store_refuses_rejects_the_items_that_become_it_and_is_replaced_by_none() -> None:
+    items = said("a"), said("b"), said("c", supersedes="mem_n"), said("d"), said("e", supersedes="mem_n"), said("f")
+    ids = [item_id("t", item) for item in items]
+    overs = [(), ("mem_o", "mem_p"), (), ("mem_o",), ("mem_p",), ("mem_o",)]
+    decisions = [Decision.INSERT, *[Decision.SUPERSEDE] * 4, Decision.REJECT]
+    planned = tuple(
+        PlannedItem(index=place, decision=decision, target=ids[place], over=over)
+        for place, (decision, over) in enumerate(zip(decisions, overs, strict=True))
+    )
+    plan = WritePlan(at=NOW, items=planned, expected=dict.fromkeys(ids, 0) | {ids[3]: 1})
+    reasons = {ids[0]: "too odd", "mem_n": "old", "mem_o": "older"}
+    assert without(batch(*items), plan, {}) == plan
+    left = without(batch(*items), plan, reasons).items
+    assert left[0] == PlannedItem(index=0, decision=Decision.REJECT, reason="long-term memory refuses it: too odd")
+    assert [(one.decision, one.over) for one in left[1:]] == [
+        (Decision.SUPERSEDE, ("mem_p",)),
+        (Decision.INSERT, ()),
+        (Decision.REINFORCE, ()),
+        (Decision.SUPERSEDE, ("mem_p",)),
+        (Decision.REJECT, ("mem_o",)),
+    ]
+    assert left[1].reason == "it could not replace mem_o, as long-term memory refuses it: older"
+    assert left[4].reason == "it could not replace mem_n, as long-term memory refuses it: old"
+
+
+def test_only_an_item_whose_own_entry_the_store_refuses_is_unusable() -> None:
+    items = said("a"), said("b")
+    offered = batch(*items)
+    refused, kept = unusable(offered, {item_id("t", items[0]): "too odd", "mem_o": "older"}).items
+    assert (refused, kept) == (UnusableItem(reason="long-term memory refuses it: too odd"), items[1])
+    assert unusable(unusable(offered, {item_id("t", items[0]): "too odd"}), {}).items == (refused, kept)
