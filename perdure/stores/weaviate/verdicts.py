@@ -1,6 +1,7 @@
 """Whether Weaviate refuses an object for what is in it, by the words of its error. Pure.
 
-Everything else that goes wrong may pass, and is retried: taken for a refusal, it would lose what was accepted.
+Only the words of its checks of content are a refusal. Everything else that goes wrong, also what nobody here has heard
+of, may pass, and is retried: taken for a refusal, it would lose what was accepted.
 """
 
 import re
@@ -10,57 +11,52 @@ from grpc.aio import AioRpcError
 from weaviate.exceptions import WeaviateBaseError, WeaviateInsertManyAllFailedError
 
 _OF_CONTENT = re.compile(
-    r"\binvalid \S+ (array )?property\b|\binvalid property\b|utf-?8|larger than max", re.IGNORECASE
+    r"\binvalid (\S+ )?(array )?(property|value)\b|\binvalid utf-?8\b|\blarger than max\b", re.IGNORECASE
 )
-"""How the checks of an object's properties put it (``usecases/objects/validation`` in 1.35), and gRPC for its size."""
+"""How the checks of an object's properties put it (``usecases/objects/validation`` in 1.35, where each begins with
+"invalid … property"), and gRPC for its encoding and size. A vector of the wrong length, or a property that the schema
+lacks, is none: a worker with the right model, or of the right build, mends it."""
 
-_OF_THE_SERVER = re.compile(
-    r"too many|read.?only|no space|disk|memory|shut|closed|deadline|cancel|time.?out|timed out|connection|unavailable"
-    r"|not ready|leader|raft|replica|rpc error|tenant|shard|bucket|segment|wal\b|i/o|no such file|permission"
-    r"|not found|no such prop|not present|could not find|index|vector|status code: 5",
-    re.IGNORECASE,
-)
-"""Words about Weaviate's own state, its schema or the vectors' model, all of which a person or a worker mends."""
-
-_QUOTED = re.compile(r"(?P<mark>['\"`])(?P<said>.*?)(?P=mark)", re.DOTALL)
+# An apostrophe within a word is no mark. What is not closed was cut, and goes on to the end.
+_QUOTED = re.compile(r"(?<!\w)(?P<mark>['\"`])(?P<said>.*?)(?:(?P=mark)(?!\w)|\Z)", re.DOTALL)
 _LONGEST = 160
 
-_REFUSING = (StatusCode.INVALID_ARGUMENT, StatusCode.OUT_OF_RANGE)
+_REFUSING = (StatusCode.INVALID_ARGUMENT, StatusCode.OUT_OF_RANGE, StatusCode.RESOURCE_EXHAUSTED)
 
 
-def refusal(message: str, *, names: frozenset[str], served: bool = False) -> str | None:
+def refusal(message: str, *, names: frozenset[str]) -> str | None:
     """Return why Weaviate refuses an object, without its content; None: it may take it later.
 
     Args:
         message: Weaviate's error about the object.
         names: The names of properties and collections: nothing else that is quoted is kept.
-        served: Whether it took other objects of the same call, so that it is not away, full or empty.
     """
-    if _OF_CONTENT.search(message) or (served and not _OF_THE_SERVER.search(message)):
-        return _shortened(message, names)
-    return None
+    return _shortened(message, names) if _OF_CONTENT.search(_own_words(message)) else None
 
 
 def refusal_of_call(error: WeaviateBaseError, *, names: frozenset[str]) -> str | None:
     """Return why Weaviate refuses all objects of a call; None: it may take them later."""
     if isinstance(error, WeaviateInsertManyAllFailedError):
-        # One line for each different error, after a colon.
-        lines = str(error).partition("errors: ")[2].splitlines()
-        found = [refusal(line, names=names) for line in lines]
-        return found[0] if found and None not in found else None
+        # One line for each different error, after a colon; what they quote may have lines of its own.
+        told = str(error).partition("errors: ")[2]
+        lines = _own_words(told).splitlines()
+        return _shortened(told.splitlines()[0], names) if lines and all(map(_OF_CONTENT.search, lines)) else None
     cause = error.__cause__ or error.__context__
-    if isinstance(cause, AioRpcError):
-        told = cause.details() or ""
-        is_too_large = cause.code() is StatusCode.RESOURCE_EXHAUSTED and "larger than max" in told
-        if is_too_large or (cause.code() in _REFUSING and not _OF_THE_SERVER.search(told)):
-            return _shortened(told, names) or cause.code().name
+    if isinstance(cause, AioRpcError) and cause.code() in _REFUSING:
+        return refusal(cause.details() or "", names=names)
     return None
+
+
+def _own_words(message: str) -> str:
+    """Return a message without what it quotes: somebody may have said just what a server says of itself."""
+    return _QUOTED.sub("…", message)
 
 
 def _shortened(message: str, names: frozenset[str]) -> str:
     """Return the beginning of a message: up to what it quotes, which may be content, and not too long."""
-    end = len(message)
-    for found in _QUOTED.finditer(message):
+    # The elements of an array come without quotation marks.
+    end = len(message.partition("array value:")[0])
+    for found in _QUOTED.finditer(message[:end]):
         if found["said"] not in names:
             end = found.start()
             break

@@ -190,11 +190,17 @@ async def _sent(
         # It may be one of them that has the whole call refused, or each for a reason of its own.
         alone = [await _sent(collection, [one], fence) for one in objects]
         return {place: found[0] for place, found in enumerate(alone) if found}
-    refused = {place: refusal(error.message, names=names, served=True) for place, error in result.errors.items()}
-    known = {place: reason for place, reason in refused.items() if reason is not None}
-    if len(known) < len(refused):
-        raise StoreUnavailable(STORE, f"{len(refused)} of {len(objects)} objects were not written")
-    return known
+    refused: dict[int, str] = {}
+    for place, failed in result.errors.items():
+        reason = refusal(failed.message, names=names)
+        if reason is None:
+            if len(objects) == 1:
+                raise StoreUnavailable(STORE, "an object was not written")
+            # What had befallen it beside the others may have passed; if it has not, this raises.
+            reason = (await _sent(collection, [objects[place]], fence)).get(0)
+        if reason is not None:
+            refused[place] = reason
+    return refused
 
 
 async def _stored_vectors(collection: CollectionAsync[Any, Any], ids: Sequence[str]) -> dict[str, list[float]]:

@@ -1,12 +1,15 @@
 """A write whose caller is cancelled, or gives up, leaves nothing out of the vector index."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
+from weaviate.classes.data import DataObject
+from weaviate.collections.classes.batch import BatchObject, BatchObjectReturn, ErrorObject
+from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from perdure.entries import Entry
 from perdure.errors import StoreUnavailable
@@ -18,6 +21,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Writes
 from tests.conftest import Servers
 from tests.integration.stores.weaviate.test_store import EMBEDDER, EMBEDDING, memory
+from tests.support.cutting import collection_of
 
 DELAYS = [number / 1000 for number in range(1, 21)]
 """Seconds after which the caller goes: a write of 100 takes 20 to 50 ms."""
@@ -110,6 +114,36 @@ async def test_the_others_of_a_call_are_written_and_no_content_is_logged(
     assert caught.value.reasons.keys() == {entries[1].id}
     assert "poison" not in caplog.text
     assert await longterm.get(tenant, [one.id for one in entries]) == {one.id: one for one in (entries[0], entries[2])}
+    await longterm.drop_tenant(tenant)
+
+
+@pytest.mark.parametrize("passes", [True, False], ids=["passes", "lasts"])
+async def test_an_unknown_error_about_one_object_of_a_call_is_no_refusal(
+    longterm: LongTerm, monkeypatch: pytest.MonkeyPatch, passes: bool
+) -> None:
+    tenant, sent = f"t_{uuid4().hex}", list[int]()
+    data: Any = type((await collection_of(longterm, tenant, "memory")).data)
+    insert_many = data.insert_many
+
+    async def failing(self: object, objects: Sequence[DataObject[Any, Any]]) -> BatchObjectReturn:
+        sent.append(len(objects))
+        if len(objects) == 1 and not passes:
+            raise WeaviateInsertManyAllFailedError("Here is the set of all errors: circuit breaker open")
+        result = await insert_many(self, objects)
+        if len(objects) > 1:
+            failed = BatchObject(collection="PerdureTestMemory", index=1)
+            result.errors[1] = ErrorObject(message="circuit breaker open", object_=failed)
+        return result
+
+    monkeypatch.setattr(data, "insert_many", failing)
+    entries = [memory(tenant, text) for text in ("one", "two", "three")]
+    written = longterm.put(tenant, entries, dict.fromkeys([one.id for one in entries], [0.1] * EMBEDDER.dimension))
+    if passes:
+        await written
+    else:
+        with pytest.raises(StoreUnavailable):
+            await written
+    assert sent == [3, 1]
     await longterm.drop_tenant(tenant)
 
 

@@ -32,19 +32,44 @@ def test_what_is_wrong_with_the_content_is_a_refusal_without_what_it_quotes(mess
         "no such prop with name 'x' found in class 'PerdureMemory' in the schema",
         "class PerdureMemory not found in schema",
         "insert called with a vector of the wrong size: 5",
+        "new node has a vector with length 3. Existing nodes have vectors with length 384",
         "context deadline exceeded",
         "shard abc: shutdown in progress",
         "write: no space left on device",
+        "EOF",
+        "circuit breaker open",
+        "forbidden",
+        "quota exceeded",
+        "http2: stream reset",
+        "put: lsmkv: memtable flush failed",
+        "unmarshal stored object: unexpected end of JSON input",
+        "nobody has heard of this",
     ],
 )
-def test_what_may_pass_is_none_even_where_others_of_the_call_were_written(message: str) -> None:
-    assert refusal(message, names=NAMES, served=True) is None
+def test_what_may_pass_or_is_unknown_is_none(message: str) -> None:
+    assert refusal(message, names=NAMES) is None
 
 
-def test_an_unknown_reason_counts_where_others_of_the_call_were_written() -> None:
-    assert refusal("this text is odd", names=NAMES) is None
-    assert refusal("this text is odd", names=NAMES, served=True) == "this text is odd"
-    assert refusal("o" * 500, names=NAMES, served=True) == "o" * 160 + "…"
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("invalid value `disk is full`", "invalid value"),
+        ("invalid text property 'tags' on class 'PerdureMemory': got 'rpc error'", "whole, but what it quotes"),
+        ("flush failed for 'an invalid property'", None),
+        ('it can\'t be stored: "invalid text property"', None),
+        ("flush failed for 'an invalid property that is cut", None),
+        ("the server's disk: 'it's an invalid property'", None),
+    ],
+)
+def test_what_a_message_quotes_decides_nothing(message: str, shown: str | None) -> None:
+    whole = message.partition(" 'rpc")[0]
+    assert refusal(message, names=NAMES) == (whole if shown and shown.startswith("whole") else shown)
+
+
+def test_what_is_shown_of_a_refusal_is_short_and_without_the_elements_of_an_array() -> None:
+    message = "invalid text array property 'tags' on class 'PerdureMemory': invalid text array value: [private words]"
+    assert refusal(message, names=NAMES) == message.partition(" array value")[0]
+    assert refusal("invalid property " + "o" * 500, names=NAMES) == "invalid property " + "o" * 143 + "…"
 
 
 def of_call(code: StatusCode, details: str) -> WeaviateBaseError:
@@ -56,16 +81,21 @@ def of_call(code: StatusCode, details: str) -> WeaviateBaseError:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (of_call(StatusCode.INVALID_ARGUMENT, "bad object"), "bad object"),
+        (of_call(StatusCode.INVALID_ARGUMENT, "invalid text property"), "invalid text property"),
+        (of_call(StatusCode.INVALID_ARGUMENT, "bad object"), None),
         (of_call(StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max"), "Sent message larger than max"),
         (of_call(StatusCode.RESOURCE_EXHAUSTED, "slow down"), None),
         (of_call(StatusCode.UNAVAILABLE, "connection refused"), None),
-        (of_call(StatusCode.UNKNOWN, "bad object"), None),
+        (of_call(StatusCode.UNKNOWN, "invalid text property"), None),
         (
             WeaviateInsertManyAllFailedError("errors: invalid text property\ninvalid date property"),
             "invalid text property",
         ),
         (WeaviateInsertManyAllFailedError("errors: invalid text property\ntoo many open files"), None),
+        (
+            WeaviateInsertManyAllFailedError("errors: invalid text property: got 'two\nlines'\ninvalid date property"),
+            "invalid text property: got",
+        ),
         (WeaviateInsertManyAllFailedError("errors: "), None),
     ],
 )
