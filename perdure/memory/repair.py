@@ -14,6 +14,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Entry, headline_of
 from perdure.errors import StoreUnavailable
 from perdure.models.embedding import Embedder, Vector
+from perdure.refusals import ContentRefused
 from perdure.stores.journal.lines import Rewriting
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.checks import Checks
@@ -79,6 +80,8 @@ class Repair:
     async def repair(self, tenant: str, ids: Sequence[str]) -> int:
         """Make those of the given entries searchable that are stored but that no search by meaning finds.
 
+        What the store would refuse by now stays as it is.
+
         Returns:
             How many there were.
 
@@ -94,11 +97,12 @@ class Repair:
                 stored = await self._longterm.stored(tenant, missing)
                 if not stored:
                     continue
-                await self._rewrite(tenant, lease, list(stored.values()))
-                still = _not_in(list(stored), await self._longterm.searchable(tenant, list(stored)))
+                refused = await self._rewrite(tenant, lease, list(stored.values()))
+                rewritten = [one for one in stored if one not in refused]
+                still = _not_in(rewritten, await self._longterm.searchable(tenant, rewritten))
             if still:
                 raise StoreUnavailable("weaviate", f"no search by meaning finds {len(still)} entries that are stored")
-            repaired += len(stored)
+            repaired += len(rewritten)
         return repaired
 
     async def whole(self, tenant: str, lease: Lease, ids: Sequence[str]) -> dict[str, Entry]:
@@ -122,7 +126,8 @@ class Repair:
     async def resume(self, tenant: str, lease: Lease) -> None:
         """Restore what a rewrite deleted before its process died, at the same versions.
 
-        Every writer calls this first, under its own lease: otherwise it would take a missing entry for a new one.
+        Every writer calls this first, under its own lease: otherwise it would take a missing entry for a new one. What
+        the store has come to refuse stays in the journal, from which a reconciliation writes it once it can.
         """
         if not lease.rewriting:
             return
@@ -136,19 +141,27 @@ class Repair:
             await self.write(tenant, lease, list(entries.values()))
         await self._checks.end_rewrite(tenant, ids)
 
-    async def write(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> None:
+    async def write(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> set[str]:
         """Write entries as they are, at their versions, with vectors that are computed anew.
+
+        Returns:
+            The ids of those that the store refuses for their content: one of them must not hold up the others.
 
         Raises:
             LeaseLost: Too little of the lease is left.
             StoreUnavailable: Weaviate or the model does not answer.
         """
-        await self._write(tenant, lease, entries, await self._vectors(entries))
+        return await self._write(tenant, lease, entries, await self._vectors(entries))
 
-    async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> None:
-        ids = [entry.id for entry in entries]
-        # This comes first, so that nothing is deleted if the model is away.
+    async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> set[str]:
+        """Delete entries and write them anew; returns the ids of those that the store refuses: they stay."""
+        # This comes first, so that nothing is deleted if the model is away, or if it could not be written again.
         vectors = await self._vectors(entries)
+        refused = await self._write(tenant, lease, entries, vectors)
+        entries = [entry for entry in entries if entry.id not in refused]
+        if not entries:
+            return refused
+        ids = [entry.id for entry in entries]
         await lease.require(self._margin)
         now = datetime.now(UTC)
         await self._journal.append(tenant, [Rewriting(entry=entry, at=now) for entry in entries], epoch=lease.epoch)
@@ -157,12 +170,23 @@ class Repair:
         fence = await lease.require(self._margin)
         await self._longterm.delete(tenant, ids, fence=fence)
         reached(CrashPoint.REPAIR_DELETED)
-        await self._write(tenant, lease, entries, vectors)
+        refused |= await self._write(tenant, lease, entries, vectors)
         await self._checks.end_rewrite(tenant, ids)
+        return refused
 
-    async def _write(self, tenant: str, lease: Lease, entries: Sequence[Entry], vectors: dict[str, Vector]) -> None:
+    async def _write(
+        self, tenant: str, lease: Lease, entries: Sequence[Entry], vectors: Mapping[str, Vector]
+    ) -> set[str]:
         fence = await lease.require(self._margin)
-        await self._longterm.put(tenant, entries, vectors, fence=fence)
+        try:
+            await self._longterm.put(tenant, entries, vectors, fence=fence)
+        except ContentRefused as error:
+            why = sorted({*error.reasons.values()})
+            _log.warning(
+                "weaviate refuses entries that were memory", tenant=tenant, entries=len(error.reasons), why=why
+            )
+            return {*error.reasons}
+        return set()
 
     async def _vectors(self, entries: Sequence[Entry]) -> dict[str, Vector]:
         vectors = await self._embedder.embed([headline_of(entry.text) for entry in entries])

@@ -213,22 +213,30 @@ class Reconciler:
             if changed:
                 # First: a second attempt no longer finds what this one writes.
                 await self._audit.changed(tenant, changed, operation=work.operation, by=work.by)
-            await self._write(tenant, lease, merged, work)
+            refused = await self._write(tenant, lease, merged, work)
             fence = await lease.require(self._margin)
             await self._longterm.delete(tenant, merged.purge, fence=fence)
             await self._journal.drop(tenant, merged.purge, spared=lambda line: observed_anew(tenant, line, deletions))
-        return Reconciled(written=len(merged.write), journaled=len(merged.journal), purged=len(merged.purge))
+        return Reconciled(
+            written=len(merged.write) - len(refused), journaled=len(merged.journal), purged=len(merged.purge)
+        )
 
-    async def _write(self, tenant: str, lease: Lease, merged: Merged, work: _Work) -> None:
-        """Write what the journal lacks to the journal, and what the store lacks to the store."""
+    async def _write(self, tenant: str, lease: Lease, merged: Merged, work: _Work) -> set[str]:
+        """Write what the journal lacks to the journal, and what the store lacks to the store.
+
+        Returns:
+            The ids of those that the store refuses for their content; the journal has them.
+        """
         at, operation = datetime.now(UTC), work.operation
         changed = [Changed(entry=entry, operation=operation, by=work.by, why=_WHY, at=at) for entry in merged.journal]
         await lease.require(self._margin)
         await self._journal.append(tenant, changed, epoch=work.epoch)
+        refused: set[str] = set()
         if merged.write:
             await self._repair.add(tenant)
-            await self._repair.write(tenant, lease, merged.write)
+            refused = await self._repair.write(tenant, lease, merged.write)
         versions = {entry.id: entry.version for entry in merged.journal}
         if versions:
             settled = Settled(operation=operation, versions=versions, at=at)
             await self._journal.append(tenant, [settled], epoch=work.epoch)
+        return refused

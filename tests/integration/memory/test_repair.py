@@ -7,21 +7,27 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from perdure.changes import Actor, ActorKind
 from perdure.entries import Entry, Memory
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.identity import object_uuid
 from perdure.jobs import Batch, Fate, WritePlan
+from perdure.memory import repair
 from perdure.memory.repair import Repair
 from perdure.memory.writing.checking import read_batch
+from perdure.stores.journal.folding import fold
 from perdure.stores.redis import keys
 from perdure.stores.redis.checks import CLAIMED, QUIET, Checks
 from perdure.stores.redis.connection import connect
+from perdure.stores.weaviate import writes
+from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
 from tests.integration.conftest import Stores
 from tests.support.cutting import collection_of, cut_off, objects
 from tests.support.nearest import nearest
 
+BY = Actor(kind=ActorKind.PERSON, id="ada")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -86,7 +92,7 @@ async def test_a_job_is_confirmed_once_the_search_by_meaning_finds_it(
     assert await stores.checks.unfinished(tenant) == []
 
 
-async def _die(*_: object, **__: object) -> None:
+def _die(_: object) -> None:
     raise StoreUnavailable("weaviate", "the process died")
 
 
@@ -114,6 +120,73 @@ async def test_what_a_filter_does_not_find_is_written_anew(stores: Stores, tenan
     assert await stores.longterm.unsearchable(tenant) == []
 
 
+async def unindexed(stores: Stores, tenant: str, one: str) -> None:
+    """Leave an entry as a cut off write does: stored, and in all indexes but one."""
+    collection = await collection_of(stores.longterm, tenant, "memory")
+    found = await collection.query.fetch_object_by_id(object_uuid(tenant, one), include_vector=True)
+    kept: dict[str, Any] = {name: value for name, value in found.properties.items() if name != "state"}
+    await collection.data.replace(uuid=object_uuid(tenant, one), properties=kept, vector=found.vector)
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, identifier: str) -> None:
+    """Have Weaviate refuse one entry from now on, as after an upgrade."""
+
+    def properties(entry: Entry, language: str) -> dict[str, JsonValue]:
+        return properties_of(entry, language) | ({"version": "x"} if entry.id == identifier else {})
+
+    monkeypatch.setattr(writes, "properties_of", properties)
+
+
+async def test_what_weaviate_has_come_to_refuse_is_not_deleted_and_the_others_are_repaired(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(tenant, 3)
+    plan = await stores.writer.plan(batch, at=NOW)
+    versions = (await stores.writer.apply(batch, plan, operation="job")).versions
+    one, other, _ = sorted(versions)
+    await unindexed(stores, tenant, one)
+    await unindexed(stores, tenant, other)
+    refusing(monkeypatch, one)
+    assert await stores.repair.repair(tenant, [one, other]) == 1
+    assert await stores.longterm.unsearchable(tenant) == [one]
+    assert (await stores.longterm.stored(tenant, sorted(versions))).keys() == versions.keys()
+    assert await stores.checks.unfinished(tenant) == []
+
+
+async def test_what_weaviate_refuses_after_a_repair_that_died_holds_up_no_writer_and_stays_in_the_journal(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(tenant, 3)
+    plan = await stores.writer.plan(batch, at=NOW)
+    versions = (await stores.writer.apply(batch, plan, operation="job")).versions
+    one, other, _ = sorted(versions)
+    await unindexed(stores, tenant, one)
+    await unindexed(stores, tenant, other)
+    with monkeypatch.context() as patch:
+        patch.setattr(repair, "reached", _die)
+        with pytest.raises(StoreUnavailable):
+            await stores.repair.repair(tenant, [one, other])
+    client: Any = stores.redis
+    await client.delete(keys.lease(tenant))  # It has run out.
+    assert len(await stores.longterm.stored(tenant, sorted(versions))) == 1, "they are deleted"
+    with monkeypatch.context() as patch:
+        refusing(patch, one)
+        new = batch_of(tenant, 4, "new", "p").changed(items=batch_of(tenant, 4, "new", "p").items[3:])
+        await stores.writer.apply(new, await stores.writer.plan(new, at=NOW), operation="new")
+        stored = await stores.longterm.stored(tenant, sorted(versions))
+        assert stored.keys() == versions.keys() - {one}
+        # Nor does it hold up a reconciliation, which counts what it has written.
+        await stores.longterm.delete(tenant, [other])
+        merged = await stores.reconciler.reconcile(tenant, operation="reconcile", by=BY)
+        assert merged.found.written == 1
+        assert (await stores.longterm.stored(tenant, sorted(versions))).keys() == versions.keys() - {one}
+    assert one in fold(await stores.journal.read(tenant)).entries
+    # Once Weaviate takes it, a reconciliation brings it back.
+    merged = await stores.reconciler.reconcile(tenant, operation="later", by=BY)
+    assert merged.found.written == 1
+    assert (await stores.longterm.stored(tenant, sorted(versions))).keys() == versions.keys()
+
+
 @pytest.mark.parametrize("protected", [True, False], ids=["restored", "control"])
 async def test_a_repair_that_died_loses_nothing_to_the_next_writer(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
@@ -122,7 +195,7 @@ async def test_a_repair_that_died_loses_nothing_to_the_next_writer(
     plan, versions, missing = await applied_and_cut_off(stores, batch, monkeypatch)
     before = await stored(stores, tenant, versions)
     with monkeypatch.context() as patch:
-        patch.setattr(Repair, "_write", _die)
+        patch.setattr(repair, "reached", _die)
         with pytest.raises(StoreUnavailable):
             await stores.writer.confirm(batch, plan, versions)
     client: Any = stores.redis
@@ -156,7 +229,7 @@ async def test_what_was_purged_since_is_not_restored(
     batch = batch_of(tenant, 20)
     plan, versions, missing = await applied_and_cut_off(stores, batch, monkeypatch)
     with monkeypatch.context() as patch:
-        patch.setattr(Repair, "_write", _die)
+        patch.setattr(repair, "reached", _die)
         with pytest.raises(StoreUnavailable):
             await stores.writer.confirm(batch, plan, versions)
     client: Any = stores.redis
@@ -176,7 +249,7 @@ async def test_a_tenant_that_was_written_is_checked_and_repaired(
     redis = connect(f"{servers.redis_url}/2")  # Where no other test's tenants are to be checked.
     checks = Checks(redis)
     await checks.add(tenant, NOW)
-    repair = Repair(
+    checking = Repair(
         longterm=stores.longterm,
         embedder=stores.embedder,
         journal=stores.journal,
@@ -184,10 +257,10 @@ async def test_a_tenant_that_was_written_is_checked_and_repaired(
         checks=checks,
         client_timeout=3,
     )
-    assert await repair.check_next(NOW) == tenant
+    assert await checking.check_next(NOW) == tenant
     assert await stores.longterm.unsearchable(tenant) == []
-    assert await repair.check_next(LATER) == tenant, "what it has written is checked as well"
-    assert await repair.check_next(LATER) is None
+    assert await checking.check_next(LATER) == tenant, "what it has written is checked as well"
+    assert await checking.check_next(LATER) is None
     await redis.aclose()
 
 
