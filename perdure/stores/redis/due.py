@@ -5,21 +5,26 @@ from datetime import UTC, datetime
 from redis.asyncio import Redis
 
 from perdure.stores.redis.connection import Script, ask
-from perdure.stores.redis.keys import DUE, DUE_LISTED, DUE_LISTED_AT, RULES
+from perdure.stores.redis.keys import DUE, DUE_MOMENTS, RULES, due_listed
 
-_LISTED_FOR = 86_400
-"""Seconds for which a list of due tenants is kept; a sweep that takes longer makes another one. A choice."""
+_LISTED_FOR = 3_600
+"""Seconds for which a list of due tenants is kept after its last page; a sweep that takes longer for a page makes it
+anew. A choice."""
 
-# The list is made once for a moment, in the order of the ids, as its members all have the same score. Who is no longer
-# due is passed over, and there is no page without anybody before the last.
+# Each sweep has a list of its own, as another that goes on beside it looks at another moment. It is made once, in the
+# order of the ids, as its members all have the same score. Who is no longer due is passed over, and so an erased tenant
+# as well; there is no page without anybody before the last.
 _PAGE = """
 local now, after, limit = ARGV[1], ARGV[2], ARGV[3]
-if after == '' or redis.call('GET', KEYS[3]) ~= now then
+if after == '' or redis.call('EXISTS', KEYS[2]) == 0 then
+  for _, moment in ipairs(redis.call('SMEMBERS', KEYS[3])) do
+    if redis.call('EXISTS', ARGV[5] .. moment) == 0 then redis.call('SREM', KEYS[3], moment) end
+  end
   redis.call('ZRANGESTORE', KEYS[2], KEYS[1], '-inf', now, 'BYSCORE')
   redis.call('ZUNIONSTORE', KEYS[2], 1, KEYS[2], 'WEIGHTS', 0)
-  redis.call('EXPIRE', KEYS[2], ARGV[4])
-  redis.call('SET', KEYS[3], now, 'EX', ARGV[4])
+  redis.call('SADD', KEYS[3], now)
 end
+redis.call('EXPIRE', KEYS[2], ARGV[4])
 local place = after == '' and '-' or '(' .. after
 while true do
   local page, due = redis.call('ZRANGE', KEYS[2], place, '+', 'BYLEX', 'LIMIT', 0, limit), {}
@@ -64,9 +69,9 @@ class DueIndex:
             after: The last tenant that was handled; the sweep's cursor.
             limit: How many at most.
         """
-        found: list[str] = await self._page(
-            [DUE, DUE_LISTED, DUE_LISTED_AT], now.timestamp(), after, limit, _LISTED_FOR
-        )
+        moment = repr(now.timestamp())
+        listed = [DUE, due_listed(moment), DUE_MOMENTS]
+        found: list[str] = await self._page(listed, moment, after, limit, _LISTED_FOR, due_listed(""))
         return found
 
     async def next(self, tenant: str) -> datetime | None:

@@ -9,7 +9,6 @@ from perdure.stores.redis.connection import Script, ask
 
 INDEXES = (
     keys.DUE,
-    keys.DUE_LISTED,
     keys.CHECKS,
     keys.WRITTEN,
     keys.ACTIVE,
@@ -17,7 +16,7 @@ INDEXES = (
     keys.PROMOTING,
     keys.CHANGED,
 )
-"""The installation's sorted sets whose members are tenants."""
+"""The installation's sorted sets whose members are tenants; what the others are made from comes first."""
 
 # Every key named here is the tenant's, and so on the same node as its index.
 _KEYS = """
@@ -53,6 +52,9 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
     shared = [key for key in INDEXES if await ask(redis, "ZSCORE", key, tenant) is not None]
     if await ask(redis, "ZLEXCOUNT", keys.UNFILED, f"[{tenant} ", f"({tenant}!"):
         shared.append(keys.UNFILED)
+    for moment in sorted(await ask(redis, "SMEMBERS", keys.DUE_MOMENTS)):
+        if await ask(redis, "ZSCORE", keys.due_listed(moment), tenant) is not None:
+            shared.append(keys.due_listed(moment))
     for run in sorted(await ask(redis, "SMEMBERS", keys.runs(tenant))):
         if await ask(redis, "SISMEMBER", keys.forgetting(run), tenant):
             shared.append(keys.forgetting(run))
@@ -72,12 +74,13 @@ async def remove(redis: Redis, tenant: str, held: Holdings) -> None:
     """
     for key in held.keys:
         await ask(redis, "DEL", key)
+    # Whatever was held: a sweep may have listed the tenant since, and does so no more once it is no longer due.
+    for key in INDEXES:
+        await ask(redis, "ZREM", key, tenant)
+    for moment in await ask(redis, "SMEMBERS", keys.DUE_MOMENTS):
+        await ask(redis, "ZREM", keys.due_listed(moment), tenant)
+    await ask(redis, "ZREMRANGEBYLEX", keys.UNFILED, f"[{tenant} ", f"({tenant}!")
     for key in held.shared:
-        match key:
-            case key if key in INDEXES:
-                await ask(redis, "ZREM", key, tenant)
-            case keys.UNFILED:
-                await ask(redis, "ZREMRANGEBYLEX", key, f"[{tenant} ", f"({tenant}!")
-            case _:
-                await ask(redis, "SREM", key, tenant)
+        if key.startswith(keys.forgetting("")):
+            await ask(redis, "SREM", key, tenant)
     await ask(redis, "DEL", keys.index(tenant), keys.runs(tenant))

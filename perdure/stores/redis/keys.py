@@ -11,11 +11,8 @@ from perdure.identity import digest
 DUE = "perdure:due"
 """A sorted set: each tenant that has something to forget, by its next due date."""
 
-DUE_LISTED = "{perdure:due}:listed"
-"""A sorted set: the tenants that a sweep visits, all with one score; on the node of ``DUE``."""
-
-DUE_LISTED_AT = "{perdure:due}:listed:at"
-"""The moment up to which those tenants are due."""
+DUE_MOMENTS = "{perdure:due}:moments"
+"""A set: the moments of the lists of due tenants."""
 
 CHECKS = "perdure:{checks}"
 """A sorted set: each tenant that was written since its indexes were compared, by when that is to happen."""
@@ -65,6 +62,11 @@ ACCESS_TOKENS = "perdure:access-tokens"
 
 AUDIT = "perdure:audit"
 """A hash: each chain of the audit whose head no other chain holds, with that head."""
+
+
+def due_listed(moment: str) -> str:
+    """Return the key of the tenants that a sweep visits, all with one score: a sorted set, on the node of ``DUE``."""
+    return f"{{perdure:due}}:listed:{moment}"
 
 
 def forgetting(run: str) -> str:

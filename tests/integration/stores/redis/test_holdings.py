@@ -34,7 +34,7 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.feedback import RedisFeedback
-from perdure.stores.redis.holdings import holdings
+from perdure.stores.redis.holdings import holdings, remove
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.redis.observations import Observations
@@ -106,7 +106,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
 NAMES_NOBODY = {
     keys.TENANT_KEY,
     keys.RULES,
-    keys.DUE_LISTED_AT,
+    keys.DUE_MOMENTS,
     keys.CONSOLIDATED,
     keys.SWEEP,
     keys.MARKS,
@@ -181,7 +181,8 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
     async with Leases(redis).hold(mine):
         found, (own, shared) = await until(both, lambda told: told[0] == told[1], seconds=5)
     assert found == (own, shared)
-    assert shared == {*installations_keys(), keys.forgetting(run)}
+    listed = keys.due_listed(repr((NOW + timedelta(days=3651)).timestamp()))
+    assert shared == {*installations_keys(), keys.forgetting(run), listed}
     kinds = kinds_of_keys(mine)
     assert len(kinds) > 20
     assert {name for name, kind in kinds.items() if not any(re.fullmatch(kind, key) for key in own)} == set()
@@ -189,6 +190,19 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
     assert all(f"{{{mine}}}" in key for key in own), "the hash tag is the tenant"
     await DueIndex(redis).set(mine, None)
     await DueIndex(redis).set(theirs, None)
+    await redis.aclose()
+
+
+async def test_a_sweep_that_begins_while_a_user_is_removed_lists_them_no_longer(servers: Servers) -> None:
+    redis, tenant = connect(f"{servers.redis_url}/4"), f"t_{uuid4().hex}"
+    due = DueIndex(redis)
+    await due.lower(tenant, NOW)
+    held = await holdings(redis, tenant)
+    for days in (0, 1):
+        assert await due.tenants(now=NOW + timedelta(days=days), after="", limit=9) == [tenant]
+    await ChangedTenants(redis).add(tenant, NOW)
+    await remove(redis, tenant, held)
+    assert await whatever_names(redis, tenant) == (set(), set())
     await redis.aclose()
 
 
