@@ -41,7 +41,7 @@ from perdure.jobs import (
     named_job,
 )
 from perdure.memory.consenting import ConsentBook
-from perdure.memory.extraction.preceding import answering
+from perdure.memory.extraction.preceding import answering, turns_said
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
@@ -50,7 +50,6 @@ from perdure.model import Instant, Passed
 from perdure.models.errors import ModelKeyRefused
 from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
-from perdure.said import Said
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.temporal.errors import of_call
@@ -187,7 +186,7 @@ class IngestActivities:
         purpose = Purpose.GIVEN if any(isinstance(item, TurnItem) for item in items) else Purpose.EXTRACTED
         if is_granted(await self.consents.of(tenant), purpose):
             usable = [item for item in items if not isinstance(item, UnusableItem)]
-            turns = answering([*request.turns, *(_said(item) for item in offered if isinstance(item, TurnItem))])
+            turns = [*answering(request.turns), *turns_said(offered)]
             left = {
                 _place(item.occurrence)
                 for item, taken in zip(offered, items, strict=True)
@@ -279,10 +278,6 @@ class IngestActivities:
 def _place(occurrence: str) -> str:
     """Return where the statement was made from which an item comes."""
     return occurrence.partition("#")[0]
-
-
-def _said(turn: TurnItem) -> Said:
-    return Said(text=turn.content, by=turn.by, at=turn.occurred_at, occurrence=turn.occurrence, speaker=turn.speaker)
 
 
 @contextmanager

@@ -30,16 +30,21 @@ from perdure.chats import ReplyPlace
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import InvalidInput, InvalidTask, WorkerUnavailable
 from perdure.identity import content_digest
+from perdure.memory.extraction.preceding import open_question
 from perdure.memory.extraction.screening import answered, brief_end
 from perdure.models.errors import ContextExceeded
 from perdure.models.language import LanguageModel, LanguageModels
 from perdure.models.language.conversation import Instruction, Message, Replied, ToolSpec, ToolUse, Usage
 from perdure.names import Activity
 from perdure.registry.agents import told_name
+from perdure.said import Voice
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.tokens import TokenStreams
 from perdure.tasks import StepStatus
 from perdure.toolbox import Toolbox
+
+_LOOKED_BACK = 4
+"""Turns among which the question is looked for that somebody answers: "One moment." may come between. A choice."""
 
 MOST_CALLS = 64
 """Calls of one turn that are made; the others are reported to the model as not called."""
@@ -141,8 +146,8 @@ class ReasoningActivities:
         now, workflow = datetime.now(UTC), activity.info().workflow_id
         if call.memory.remembers:
             found = [
-                _episode(transcript(_answered(turn), number, outputs=False), f"{workflow}/turn[{number}]", now)
-                for number, turn in numbered
+                _episode(transcript(turn, number, outputs=False), f"{workflow}/turn[{number}]", now)
+                for number, turn in enumerate(_answered(turns), call.first)
             ]
             await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
         before, used, summary = await self._text(call, call.summary), Usage(), ""
@@ -244,9 +249,17 @@ class ReasoningActivities:
         if last is not None and call.memory.remembers:
             run = str(activity.info().workflow_id)
             episode = said if call.conversation.message else heard
-            before = brief_end(await self._text(call, last.text)) if last.heard else ""
+            before = brief_end(await self._asked(call)) if last.heard else ""
             found = [episode(one, run, before) for one in last.heard]
             await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
+
+    async def _asked(self, call: ReasonCall) -> str:
+        """Return what the model said before what was said last, or the question that its last turns left open."""
+        turns: list[tuple[str, str]] = []
+        for turn in call.conversation.turns[-_LOOKED_BACK:]:
+            turns.append((await self._text(call, turn.text), Voice.AGENT))
+            turns += [(one.text, Voice.USER) for one in turn.heard if turn is not call.conversation.last]
+        return open_question(turns)
 
     async def _text(self, call: ReasonCall | CompressCall, value: Value) -> str:
         return str(await self._values.get(call.tenant, call.task_id, value) or "")
@@ -269,9 +282,16 @@ def _ended(name: str, outcome: Reasoned | Compressed) -> Ended:
     return Ended(result=Result(status=StepStatus.DONE, parts=parts))
 
 
-def _answered(turn: Read) -> Read:
-    """Return a turn without what was said to it that only its question shows to be private."""
-    return turn._replace(heard=[answered(one, turn.text) for one in turn.heard])
+def _answered(turns: Sequence[Read]) -> list[Read]:
+    """Return turns without what was said to them that only a question shows to be private."""
+    found: list[Read] = []
+    told: list[tuple[str, str]] = []
+    for turn in turns:
+        told.append((turn.text, Voice.AGENT))
+        before = open_question(told)
+        found.append(turn._replace(heard=[answered(one, before) for one in turn.heard]))
+        told += [(one, Voice.USER) for one in turn.heard]
+    return found
 
 
 def _episode(text: str, identifier: str, at: datetime) -> Episode:

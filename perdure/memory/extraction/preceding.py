@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from perdure.items import TurnItem
-from perdure.memory.extraction.grounds.requested import given_kind
+from perdure.memory.extraction.grounds.requested import given_kind, leaves_open
 from perdure.said import LONGEST_BEFORE, Said, Voice
 
 
@@ -19,17 +19,30 @@ class _PlacedTurn(NamedTuple):
 
 
 def answering(said: Iterable[Said]) -> list[Said]:
-    """Return what was said one after another, where an answer that is private comes with the question.
+    """Return what was said one after another in a session, where an answer that is private comes with the question.
 
     A statement that says itself what came before it is left as it is; so is one that answers with nothing private, as
     what came before it matters to more than screening.
     """
     said = tuple(said)
-    before = _before_each((one.text, one.by) for one in said)
-    return [
-        one.changed(before=question) if not one.before and given_kind(one.text, question) else one
-        for one, question in zip(said, before, strict=True)
+    return _with_questions(said, _before_each((one.text, one.by) for one in said))
+
+
+def turns_said(items: Sequence[object]) -> list[Said]:
+    """Return what the turns among items say, as ``answering`` does, each after the one before it in its own session."""
+    turns = [
+        (item, before) for item, before in zip(items, before_items(items), strict=True) if isinstance(item, TurnItem)
     ]
+    said = [
+        Said(text=turn.content, by=turn.by, at=turn.occurred_at, occurrence=turn.occurrence, speaker=turn.speaker)
+        for turn, _ in turns
+    ]
+    return _with_questions(said, [before for _, before in turns])
+
+
+def open_question(turns: Iterable[tuple[str, str]]) -> str:
+    """Return what comes before whatever is said after these turns, each a text and who said it."""
+    return _before_each([*turns, ("", "")])[-1]
 
 
 def before_items(items: Sequence[object]) -> list[str]:
@@ -50,13 +63,24 @@ def before_items(items: Sequence[object]) -> list[str]:
     return found
 
 
+def _with_questions(said: Sequence[Said], before: Sequence[str]) -> list[Said]:
+    return [
+        one.changed(before=question) if not one.before and given_kind(one.text, question) else one
+        for one, question in zip(said, before, strict=True)
+    ]
+
+
 def _before_each(turns: Iterable[tuple[str, str]]) -> list[str]:
-    """Return what came before each text, of texts and who said them; what a tool says leaves a question open."""
+    """Return what came before each text, of texts and who said them.
+
+    A question stays open after what a tool says, and after what says and asks nothing, as "One moment." does.
+    """
     found: list[str] = []
     before = ""
     for text, by in turns:
         found.append(before)
-        before = f"{before}\n{text}"[-LONGEST_BEFORE:].strip() if by == Voice.TOOL else text
+        is_open = by == Voice.TOOL or (bool(before) and leaves_open(text))
+        before = f"{before}\n{text}"[-LONGEST_BEFORE:].strip() if is_open else text
     return found
 
 

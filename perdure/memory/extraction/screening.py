@@ -25,6 +25,7 @@ from perdure.memory.extraction.findings import (
 )
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind, disjoint, folded
 from perdure.memory.extraction.grounds.requested import given_kind
+from perdure.memory.extraction.grounds.wanted import SPEAKER
 
 _DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     tokens.tokens,
@@ -87,6 +88,12 @@ def brief_end(text: str) -> str:
     if len(text) <= LONGEST:
         return screen(text).text[-LONGEST:]
     return screen(text[-DRAFT:]).text[DRAFT - LONGEST :][-LONGEST:]
+
+
+def brief_before(before: str) -> str:
+    """Return what was said before something as ``brief_end`` does, behind who said it: "agent: What is your PIN?"."""
+    speaker = match.group() if (match := SPEAKER.match(before)) else ""
+    return f"{speaker}{brief_end(before.removeprefix(speaker))}"
 
 
 def answered(text: str, before: str) -> str:

@@ -3,67 +3,107 @@
 import re
 
 from perdure.memory.extraction.findings.finding import DIGIT, Kind
-from perdure.memory.extraction.grounds.asked import is_marked_as_question
+from perdure.memory.extraction.grounds.asked import is_marked_as_question, is_question
 from perdure.memory.extraction.grounds.chatter import is_chatter
+from perdure.memory.extraction.grounds.wanted import AskedValue, wanted
 from perdure.memory.extraction.reading import words_of
 
-_WORDS_ALONE = (
-    r"pass ?words?|passphrase|pass ?code|maiden name|security (?:question|answer)|recovery (?:phrase|words)"
-    r"|seed phrase"
-)
-_ASKED = {
-    Kind.PASSWORD: rf"{_WORDS_ALONE}|credentials",
-    Kind.PIN: (
-        r"pin|(?:door|gate|alarm|entry|access|unlock|locker|safe|verification|security|one-?time|log-?in|sign-?in)"
-        r" code|otp|combination|unlock|disarm|(?:alarm|lock|door|safe|gate) (?:off|open)"
-    ),
-    Kind.KEY: r"api key",
-    Kind.EMAIL: r"e-?mail",
-    Kind.BIRTH: r"date of birth|birthday|d\.?o\.?b|birth date",
-    Kind.PHONE: r"(?:phone|mobile|contact) (?:number|no|id)|number to|reach you|(?:call|ring|text|phone) you (?:on|at)",
-    Kind.CARD: r"card (?:number|no|id)|cvv|cvc",
-    Kind.IBAN: r"iban|sort code|bank details|account (?:number|no|id)",
-    Kind.PERSONAL_NUMBER: (
-        r"(?:passport|licen[cs]e|insurance|policy|tax|security|patient|member\w*) (?:number|no|id)|ssn"
-        r"|national insurance"
-    ),
-    Kind.PLATE: r"(?:which|what) (?:car|vehicle|plate|registration)",
-    Kind.ADDRESS: (
-        r"(?:home|postal|street|delivery|your|which|what|the) address|address for|ship(?:ped)? (?:it )?to"
-        r"|deliver(?:ed)? to|where do you live"
-    ),
-}
-_FOR = {kind: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for kind, pattern in _ASKED.items()}
-_FOR_SECRET = re.compile(rf"\b(?:{_WORDS_ALONE})\b", re.IGNORECASE)
-"""What may be any words at all, without a digit in them."""
+_LONGEST = 12
+"""Words of an answer: a longer text tells something of its own. A choice."""
+_LONGEST_OF_SECRET = 25
+"""Words of an answer to who asks for a secret, where something in it looks like one. A choice."""
+_ANY_WORDS = 8
+"""Words of an answer that may be a password although nothing in it looks like one. A choice."""
+_SECRETS = frozenset({Kind.PASSWORD, Kind.PIN, Kind.KEY})
 
-_SPEAKER = re.compile(r"^(?:user|agent|tool): ")
-_SENTENCES = re.compile(r"(?<=[.!?？])\s+|\n+")
-_TELLS = re.compile(
-    r"\W*(?:(?:and|but|so|ok|okay|yes|no|well|great|sorry|thanks)\W+)*"
-    r"(?:(?:i|we|he|she|it|they|you|that|this|there)\b"
-    r"|(?:the|my|our|your|his|her|their|a|an) .*\b(?:is|are|was|were|has|have|had|will|can|may|cannot|can't|works?"
-    r"|opens?|expires?|expired|went|came|failed)\b)",
+_NUMERAL = (
+    rf"(?:{DIGIT}|double|triple|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-{DIGIT})?|ten|eleven"
+    rf"|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|hundred|thousand"
+    r"|null|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|un|deux|trois|quatre|cinq|sept|huit|neuf|zéro"
+    r"|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|cero|due|tre|quattro|cinque|sei|sette|otto|nove"
+    r"|nul|een|twee|drie|vijf|zes|zeven|negen|um|dois|três|quatro|sete|oito)"
+)
+_SPELLED = re.compile(rf"\b{_NUMERAL}[ ,-]+(?:{_NUMERAL}|and {_NUMERAL})\b", re.IGNORECASE)
+_TAKEN_OUT = re.compile(r"\[[A-Za-z][\w -]*\]")
+_DIGITS = re.compile(r"\d")
+_MIXED = re.compile(r"(?<!\w)(?=[^\s\d]*\d)(?=\S*[^\W\d_])[^\s,;]{4,}")
+"""Letters with a digit among them, as in what somebody made up."""
+_NUMBER = re.compile(r"(?<![\w.])#?\d(?:[ -]?\d){2,}[#*]?(?!\w|[.,:]\d)")
+"""Digits in a row, however they are grouped."""
+_DOTTED = re.compile(r"\d(?:\W{0,2}\d){2,}|\d+\D{1,12}\d+\D{1,12}\d|\d\d\D{1,30}\d\d")
+_WHEN = re.compile(
+    r"\b(?:(?:since|in|until|till|by|before|after|from|of|at|around|about|for|on|to) )?(?:"
+    r"\d{1,2}(?:[:.]\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock)|\d+\s?(?:years?|months?|weeks?|days?|hours?|minutes?"
+    r"|seconds?|mins?|secs?|h|times|people|persons|guests|of (?:them|us|these|those)))\b"
+    r"|\b(?:since|until|till|in|by|before|after) (?:19|20)\d\d\b(?! \w+ (?:street|road|lane))"
+    r"|\b(?:at|around|until|till|by|after|before) \d{1,2}(?:[:.]\d\d)?(?=\W*$|\s*[,.;:!?)]|\s+(?:and|or|if|when|on"
+    r"|sharp)\b)"
+    r"|\bv?\d+(?:\.\d+)+\b",
     re.IGNORECASE,
 )
-_WANTS = re.compile(
-    r"\b(?:need\w*|want\w*|requir\w+|missing|ask(?:s|ed|ing)?|wait\w*|miss\w*|would like|give|tell|enter|provide"
-    r"|confirm|type|state|share|send me|let me|let us|must (?:know|have)|have to (?:know|have)|which|what|who|where)\b",
+_HOUSE = re.compile(r"(?<![\w.:/-])\d{1,5}[a-z]?(?![\w:%€$/-]|\.\d)", re.IGNORECASE)
+_PLATE = re.compile(
+    r"\b(?:[A-Z]{1,3}[ -][A-Z]{1,2}[ -]?\d{2,4}[EH]?|[A-Z]{2}\d{2} ?[A-Z]{3}|[A-Z]{2}-?\d{3}-?[A-Z]{2}"
+    r"|\d[A-Z]{3}\d{3})\b"
+)
+_MAIL = re.compile(
+    r"@|\b(?:at|ät)\b.*\b(?:dot|punkt)\b|\b[a-z]+[._-]?\d+\b|\S+ (?:on|at|bei) (?:gmail|gmx|outlook|yahoo|icloud)\b",
     re.IGNORECASE,
+)
+_NUMBER_ALONE = re.compile(
+    r"\W*(?:(?:it['’]?s|it is|that['’]?s|that is|the|code|pin|use|with|type|enter|press|try|number|is|yes|sure|ok"
+    r"|okay|well"
+    r"|oh|and|by|i|my|then|now|typing|entering|mine|just|still|think)\W+)*#?\d(?:[ -]?\d){2,}[#*]?(?:\W+(?:please"
+    r"|thanks|then"
+    r"|and|hash|star|enter|opens|it|works))*\W*",
+    re.IGNORECASE,
+)
+_ADDRESSED = re.compile(
+    r"\b(?:street|road|lane|avenue|drive|square|flat|apartment|floor|way|straße|strasse|str\.|rue|via|calle)", re.I
 )
 
-_STATES = re.compile(
-    r"\W*(?:i (?:prefer|like|want|need|use|never|always|don't|work)|we |our \w+ (?:has|have|is|are)|use "
-    r"|the \w+ (?:is|are|has) )",
+_OF_A_PHRASE = re.compile(r"\W*(?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8}\W*")
+"""The words of a recovery phrase, which are at least twelve."""
+
+_REFUSES = (
+    r"i(?:['’]d rather not| would rather not|(?: really| have| am|['’]m)?"
+    r" (?:don['’]t|do not|can['’]t|cannot|won['’]t|will not|forgot|forgotten|never|lost|not))(?: [\w'’]+){0,6}"
+    r"|not telling(?: you)?|none of your (?:business|concern)|nice try|no (?:way|chance|idea|clue|password|pin)"
+    r"|no,? i (?:won['’]t|will not|can['’]t|don['’]t)(?: [\w'’]+){0,4}|(?:that|it)['’]?s (?:private|secret"
+    r"|none of your business)"
+    r"|(?:i['’]d )?rather not(?: say)?|there is none|(?:i )?have none|what for|skip(?: it| this| that)?|cancel|later"
+)
+_DEFERS = (
+    r"(?:just |only )?(?:one|a|two) (?:moment|sec|second|minute|mo|tick)s?(?: please)?|moment(?: please)?|hold on"
+    r"|hang on"
+    r"|wait(?: a (?:sec|second|minute|moment|bit))?|give me a (?:sec|second|minute|moment)|bear with me|coming(?: up)?"
+    r"|let me (?:check|look|see|think|find(?: it)?|get(?: it)?|fetch(?: it)?)(?: (?:it|that|up|for|in|my|the|notes"
+    r"|first|again|quickly|a|second|moment|what|is)){0,4}"
+    r"|i(?:['’]ll| will|['’]m going to| have to| need to|['’]m| am)? (?:just |quickly )?(?:check|checking|look"
+    r"|looking|find|get"
+    r"|fetch|search|searching)(?:ing)?(?: (?:it|that|up|for|in|my|the|notes|first|again|quickly)){0,4}|take your time"
+    r"|no (?:hurry|rush)|whenever you(?:['’]re| are) ready|i(?:['’]ll| will) wait|go ahead|here (?:it is|you go"
+    r"|it comes)|done|einen moment(?: bitte)?|moment bitte|augenblick|sekunde|un moment|un instant|un momento|momento"
+    r"|(?:een )?moment(?:je)?|um momento|s[ií]|oui|ja|sim|oké|claro|klar|d['’]accord|natürlich|certo"
+)
+_GIVES_NOTHING = re.compile(
+    rf"\W*(?:(?:no|nope|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*(?:{_REFUSES}|{_DEFERS})"
+    rf"(?:[,.!…—– ]+(?:{_REFUSES}|{_DEFERS}|sorry|please|thanks))*[\s.!…]*",
     re.IGNORECASE,
 )
-_TOLD = re.compile(rf"\d|\b{DIGIT}\b[ ,-]+{DIGIT}\b|@|\[", re.IGNORECASE)
-_DECLINES = re.compile(
-    r"\W*(?:(?:no|nope|sorry|oh|hm+)\W+)*i(?:'d rather not| would rather not|(?: really| have)?"
-    r" (?:don't|do not|can't|cannot|won't|will not|forgot|forgotten|never))(?: [\w']+){0,6}[.!]*\s*",
+"""What leaves a question open: "I don't remember it", "Let me look it up"."""
+_WAITS = re.compile(
+    rf"\W*(?:(?:no|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*(?:{_DEFERS})(?:\W+(?:{_DEFERS}"
+    rf"|please|thanks))*\W*",
     re.IGNORECASE,
 )
-"""One clause that gives nothing: "I don't remember it"."""
+_ASKS_BACK = re.compile(
+    r"\W*(?:you mean|for|of|on|at|in|to|the one|(?:the|my|your|that) (?:\w+ ){0,2}(?:one|password|pin|code|passcode)"
+    r"|(?:and )?(?:what|which|why|how|who|where|when)|again|really|do|does|did|is|are|can|may|should|shall|must"
+    r"|will)\b[^?]*\?\W*",
+    re.IGNORECASE,
+)
 
 
 def given_kind(text: str, before: str) -> Kind | None:
@@ -73,20 +113,71 @@ def given_kind(text: str, before: str) -> Kind | None:
         text: The answer.
         before: What was said before it, perhaps with who said it: "agent: what is your PIN?".
     """
-    if not before or len(text.split()) > 12 or _STATES.match(text):
+    if not before or not text.strip():
         return None
-    asking = " ".join(one for one in _SENTENCES.split(_SPEAKER.sub("", before)) if _asks(one))
-    kind = next((kind for kind, pattern in _FOR.items() if pattern.search(asking)), None)
-    if kind is None or _TOLD.search(text):
-        return kind
-    return kind if _FOR_SECRET.search(asking) and len(text.split()) < 9 and not _gives_nothing(text) else None
+    return next((one.kind for one in wanted(before) if _gives(text, one)), None)
 
 
-def _asks(sentence: str) -> bool:
-    """Whether a sentence wants something, rather than telling: "I forgot my password" is answered by no password."""
-    return is_marked_as_question(sentence) or not _TELLS.match(sentence) or bool(_WANTS.search(sentence))
+def leaves_open(text: str) -> bool:
+    """Whether a turn says nothing and asks nothing, so that what was asked before it still waits for an answer."""
+    if _DIGITS.search(text) or next(wanted(text), None):
+        return False
+    words = words_of(text)
+    return bool(_WAITS.fullmatch(text)) or (is_chatter(words) and not is_question(words))
+
+
+def _gives(text: str, asked: AskedValue) -> bool:
+    words = len(text.split())
+    if asked.any_words and _OF_A_PHRASE.fullmatch(text):
+        return True
+    if asked.kind in _SECRETS and asked.is_named and _LONGEST < words <= _LONGEST_OF_SECRET:
+        timeless = _WHEN.sub(" ", text)
+        return bool(_MIXED.search(timeless) or _NUMBER.search(timeless))
+    if words > _LONGEST:
+        return False
+    if _TAKEN_OUT.search(text) or _tells(text, asked):
+        return True
+    return asked.any_words and words <= _ANY_WORDS and not _gives_nothing(text)
+
+
+def _tells(text: str, asked: AskedValue) -> bool:
+    """Whether something in an answer looks like what is asked for, rather than like a time or a count."""
+    kind, timeless = asked.kind, _WHEN.sub(" ", text)
+    if not asked.is_named:
+        return _tells_unnamed(text, timeless, kind)
+    is_short = len(text.split()) < 4
+    match kind:
+        case Kind.PASSWORD | Kind.BIRTH:
+            told = _DIGITS.search(text) or _SPELLED.search(text) or (kind is Kind.PASSWORD and "@" in text)
+        case Kind.EMAIL:
+            told = _MAIL.search(timeless)
+        case Kind.ADDRESS:
+            told = _HOUSE.search(timeless)
+        case _:
+            # Digits that a PIN may have are no time, but for one with an hour or a year before it.
+            grouped = _DOTTED.search(text if kind is Kind.PIN else timeless)
+            told = grouped or _MIXED.search(timeless) or _SPELLED.search(text)
+            told = told or (is_short and _DIGITS.search(timeless))
+    return bool(told)
+
+
+def _tells_unnamed(text: str, timeless: str, kind: Kind) -> bool:
+    match kind:
+        case Kind.PIN:
+            return bool(_NUMBER_ALONE.fullmatch(text) or (_SPELLED.search(text) and len(text.split()) < 8))
+        case Kind.PHONE:
+            return len(_DIGITS.findall(timeless)) > 4 or len(_SPELLED.findall(text)) > 1
+        case Kind.PLATE:
+            return bool(_PLATE.search(text))
+        case Kind.ADDRESS:
+            return bool(_HOUSE.search(timeless))
+        case _:
+            return bool(_DIGITS.search(text))
 
 
 def _gives_nothing(text: str) -> bool:
-    words = words_of(text)
-    return bool(_DECLINES.fullmatch(text)) or is_chatter(words) or is_marked_as_question(words)
+    # An exclamation mark makes any word chatter, and a password may be any word.
+    words = words_of(text).rstrip("!. ")
+    if _GIVES_NOTHING.fullmatch(text) or is_chatter(words):
+        return True
+    return is_marked_as_question(text) and bool(_ASKS_BACK.fullmatch(text))

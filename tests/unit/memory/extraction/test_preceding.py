@@ -1,6 +1,9 @@
 """An answer that only its question shows to be private: it is screened wherever the question is known."""
 
+import json
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,11 +11,11 @@ import pytest
 from perdure.errors import InvalidInput
 from perdure.items import TurnItem
 from perdure.jobs import UnusableItem
-from perdure.memory.extraction.grounds.requested import given_kind
-from perdure.memory.extraction.preceding import answering, before_items
+from perdure.memory.extraction.grounds.requested import given_kind, leaves_open
+from perdure.memory.extraction.preceding import answering, before_items, open_question, turns_said
 from perdure.memory.extraction.private import screened, screened_json
 from perdure.memory.extraction.rules import extraction_of
-from perdure.memory.extraction.screening import answered, brief_end, screen
+from perdure.memory.extraction.screening import answered, brief_before, brief_end, screen
 from perdure.memory.write_policies import Private, WritePolicy
 from perdure.said import Ground, Said, Voice
 
@@ -44,6 +47,11 @@ NOTHING = [
     ("", "2958"),
 ]
 
+ANSWERS = [
+    json.loads(line) for line in (Path(__file__).parent / "preceding/answers.jsonl").read_text("utf-8").splitlines()
+]
+"""Many more of both, with whether the answer gives something private."""
+
 
 def said(*turns: tuple[str, Voice]) -> list[Said]:
     return [Said(text=text, by=by, at=AT, occurrence=f"s/{n}") for n, (text, by) in enumerate(turns)]
@@ -67,6 +75,53 @@ def test_what_gives_nothing_private_is_left_as_it_is(before: str, text: str) -> 
     assert given_kind(text, before) is None
     assert screen(text, before=before) == screen(text)
     assert answered(text, before) == text
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: f"{case['before']} {case['text']}"[:80])
+def test_a_value_that_is_asked_for_is_private_and_an_ordinary_turn_is_not(case: dict[str, Any]) -> None:
+    found = screen(case["text"], before=case["before"])
+    if case["private"]:
+        assert not found.says_something
+        assert found.text.startswith("[")
+    else:
+        assert found == screen(case["text"])
+
+
+def test_a_password_may_be_in_a_sentence_of_which_memory_believes_nothing() -> None:
+    for question, answer in (
+        ("What is your password?", "I use hunter2."),
+        ("What is your password?", "I always use swordfish."),
+        ("What is your PIN?", "The number is 2958."),
+        ("Wie lautet dein Passwort?", "Ich nehme immer Sonnenblume."),
+    ):
+        one = Said(text=answer, before=question, at=AT, occurrence="s/1")
+        assert extraction_of(one).candidates == ()
+    one = Said(text="I always use Redis 7.", before="Pin the versions in CI.", at=AT, occurrence="s/1")
+    assert [found.content for found in extraction_of(one).candidates] == ["I always use Redis 7."], "the control"
+
+
+@pytest.mark.parametrize("filler", ["One moment.", "ok", "Let me look it up.", "Einen Moment bitte", "Thanks!", ""])
+def test_what_says_nothing_and_asks_nothing_leaves_a_question_open(filler: str) -> None:
+    assert leaves_open(filler)
+    question = ("What is your PIN?", Voice.AGENT)
+    assert given_kind("2958", open_question([question, (filler, Voice.USER)]))
+    items = [turn("What is your PIN?", 1, by=Voice.AGENT), turn(filler or "Hm.", 2), turn("2958", 3)]
+    assert given_kind("2958", before_items(items)[2])
+
+
+@pytest.mark.parametrize("text", ["We rehearse at 7.", "Why?", "What is your name?", "2958", "I work at Acme."])
+def test_what_says_or_asks_something_closes_it(text: str) -> None:
+    assert not leaves_open(text)
+    assert open_question([("What is your PIN?", Voice.AGENT), (text, Voice.USER)]) == text
+
+
+def test_a_question_is_answered_in_its_own_session() -> None:
+    question, answer = turn("What is your PIN?", 1, session="a", by=Voice.AGENT), turn("2958", 2, session="a")
+    other = [turn("How many rooms?", 1, session="b", by=Voice.AGENT), turn("2958 of them", 2, session="b")]
+    items = [TurnItem(**one) for one in (question, other[0], answer, other[1])]
+    found = turns_said(items)
+    assert [one.before for one in found] == ["", "", "What is your PIN?", ""]
+    assert [(one.text, one.occurrence) for one in found] == [(one.content, one.occurrence) for one in items]
 
 
 def test_what_stands_in_the_answer_itself_says_what_it_is() -> None:
@@ -140,3 +195,20 @@ def test_the_end_of_a_long_reply_has_its_question_and_no_part_of_what_is_private
         assert end.endswith("What is your PIN?")
         assert len(end) <= 500
         assert "1111" not in end
+
+
+def test_who_asked_is_no_part_of_the_limit_by_which_a_question_is_cut() -> None:
+    for length in (480, 485, 493, 500, 650):
+        question = f"{'It is locked. ' * 60}"[: length - 18] + " What is your PIN?"
+        found = brief_before(f"agent: {question}")
+        assert found.startswith("agent: ")
+        assert found.endswith("What is your PIN?")
+        assert brief_before(found) == found, "it is screened at several doors"
+    assert brief_before("What is your PIN?") == "What is your PIN?"
+
+
+def test_no_turn_takes_long_to_be_found_no_question() -> None:
+    for words in ("what do you ", "your new and ", "please enter the ", "is your ", "password ", "ok, "):
+        started = time.perf_counter()
+        given_kind("swordfish", words * (8_000 // len(words)))
+        assert time.perf_counter() - started < 1
