@@ -19,12 +19,12 @@ from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.steps.values import Values
 from perdure.consents import is_granted, withdrawn
 from perdure.entries import Purpose
-from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted
+from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance, permitted
 from perdure.errors import ResultExpired, StoreUnavailable, TenantErased
 from perdure.items import Item
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.results import statements_of
-from perdure.memory.extraction.screening import answered, brief
+from perdure.memory.extraction.screening import answered, brief, brief_before, brief_end
 from perdure.memory.write_policies import WritePolicy
 from perdure.names import Workflow
 from perdure.said import Said
@@ -68,7 +68,11 @@ class SessionWriter:
             answer = call.resumed.answer
             identifier = happened.question_id(attempt.run, answer.question_id)
             question = await self._known(call, identifier, _patience(attempt))
-            found.append(happened.answered(call, attempt.run, call.path, answer, question.text if question else ""))
+            found.append(
+                happened.answered(
+                    call, attempt.run, call.path, answer, question.said or question.text if question else ""
+                )
+            )
         how: dict[str, Any] = {"epoch": call.epoch, "patience": _patience(attempt)}
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
@@ -102,6 +106,9 @@ class SessionWriter:
         question = call.question
         if call.answer is None:
             found = happened.asked(call, run, datetime.now(UTC))
+            if len(question.text) > LONGEST:
+                # Its text is cut, and what it asks for stands at the end: the answer is screened with it.
+                found = found.changed(said=brief_end(question.text))
         else:
             found = happened.answered(call, run, question.id.partition("#")[0], call.answer, question.text)
         await self.write(call.tenant, call.session, [found], epoch=call.epoch)
@@ -253,5 +260,5 @@ def _screened(episode: Episode) -> Episode:
     said = episode.said or episode.text
     answer = answered(said, episode.before)
     told = {name: text.replace(said, answer) if name in ("text", "said") else text for name, text in texts.items()}
-    clean = {name: brief(text) for name, text in told.items()}
+    clean = {name: brief_before(text) if name == "before" else brief(text) for name, text in told.items()}
     return episode if clean == texts else episode.changed(**clean)

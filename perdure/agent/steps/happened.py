@@ -225,8 +225,9 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
 
 
 def _asked(text: str) -> str:
-    """Return what an agent said as what came before an answer."""
-    return f"{Voice.AGENT.value}: {text}"[:DRAFT] if text else ""
+    """Return what an agent said as what came before an answer: the end of it, where its question stands."""
+    speaker = f"{Voice.AGENT.value}: "
+    return f"{speaker}{text[-(DRAFT - len(speaker)) :]}" if text else ""
 
 
 def _named(by: Actor) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from perdure.agent.steps import happened
 from perdure.agent.steps.calls import Acting, Ended, Result, StepCall, Value
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.entries import Lane
-from perdure.episodes import LONGEST, EpisodeKind, importance
+from perdure.episodes import DRAFT, LONGEST, EpisodeKind, importance
 from perdure.items import MemoryItem, RecordItem
 from perdure.questions import Question, QuestionKind, TakenAnswer
 from perdure.said import Voice
@@ -101,6 +101,15 @@ def test_an_answer_is_a_decision_in_the_words_of_the_person() -> None:
     assert found.is_promotable
     long = happened.answered(CALL, "run", "a", answer.changed(value="x" * (LONGEST + 1)), "Which?")
     assert not long.is_promotable, "what is cut off may say the opposite"
+
+
+def test_what_is_left_of_a_long_question_is_its_end() -> None:
+    answer = TakenAnswer(question_id="a", value="2958", by="ada", at=NOW)
+    question = f"{'The account is locked. ' * 40}"[:768] + "What is your PIN?"
+    before = happened.answered(CALL, "run", "a", answer, question).before
+    assert len(before) == DRAFT
+    assert before.startswith("agent: ")
+    assert before.endswith("What is your PIN?")
 
 
 @given(st.text(min_size=1, max_size=2_000), st.text(min_size=1, max_size=2_000))
