@@ -52,6 +52,11 @@ class McpTool(Tool[..., Any]):
         self.check_secrets = ()
 
     @property
+    def is_coroutine(self) -> bool:
+        """Return True: what is asked of its server is asked in the worker's loop."""
+        return True
+
+    @property
     def is_known(self) -> bool:
         """Whether the server has told its schema."""
         return self._schema is not None

@@ -236,13 +236,13 @@ async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
 
     async def slow(
         self: Writes, collection: Any, tenant: str, entries: Sequence[Entry], vectors: Any, fence: Fence
-    ) -> None:
+    ) -> dict[str, str]:
         if entries[0].operations == ("first",):
             # The store's delay: the writer gives up before.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(overtaken.wait(), 0.5 if protected else 9.0)
         # In the control, neither the lease nor the moment up to which a write may be sent protects.
-        await insert(self, collection, tenant, entries, vectors, fence if protected else never)
+        return await insert(self, collection, tenant, entries, vectors, fence if protected else never)
 
     monkeypatch.setattr(Writes, "_insert", slow)
     redis, longterm = connect(servers.redis_url), opened(servers, write_timeout=patience)
