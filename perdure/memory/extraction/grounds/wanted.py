@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from perdure.memory.extraction.findings.finding import Kind
+from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.grounds.asked import is_marked_as_question
 from perdure.memory.extraction.grounds.wanted_abroad import ABROAD, asked_abroad
 
@@ -256,7 +257,8 @@ def wanted(before: str) -> Iterator[AskedValue]:
     """
     if not _MAY_ASK.search(before):
         return
-    said = SPEAKER.sub("", before)
+    # "[password]" stands for an answer, and is no prompt.
+    said = TAKEN_OUT.sub("", SPEAKER.sub("", before))
     for sentence in _SENTENCES.split(said):
         yield from _wanted(" ".join(sentence.split())[-_LONGEST:])
     if pointed := _OF_IT.search(said[-_LONGEST:]):

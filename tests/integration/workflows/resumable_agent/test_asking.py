@@ -278,8 +278,11 @@ async def test_who_answered_what_and_when_is_in_the_session(agents: Bench) -> No
         assert any(text.startswith(start) for text in episodes), episodes
 
 
-async def test_what_a_step_asked_for_is_not_in_the_session(agents: Bench) -> None:
-    asking = "{id: a, tool: echo, args: {value: 1}, expect: '${false}', ask: 'What is the PIN of the door?'}"
+@pytest.mark.parametrize("told", ["", "The door of the mill is locked. " * 24], ids=["short", "long"])
+async def test_what_a_step_asked_for_is_not_in_the_session(agents: Bench, told: str) -> None:
+    asking = (
+        f"{{id: a, tool: echo, args: {{value: 1}}, expect: '${{false}}', ask: '{told}What is the PIN of the door?'}}"
+    )
     task = agents.task(agents.skill(f"steps: [{asking}]"))
     handle = await agents.start(task)
     await question_of(handle, "a")

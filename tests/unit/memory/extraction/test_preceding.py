@@ -115,6 +115,12 @@ def test_what_says_or_asks_something_closes_it(text: str) -> None:
     assert open_question([("What is your PIN?", Voice.AGENT), (text, Voice.USER)]) == text
 
 
+def test_an_answer_that_was_taken_out_asks_for_nothing() -> None:
+    for taken_out in ("[password]", "[PIN]", "user: [password]"):
+        assert given_kind("I always travel by train, at 7.", taken_out) is None
+        assert not leaves_open(taken_out)
+
+
 def test_a_question_is_answered_in_its_own_session() -> None:
     question, answer = turn("What is your PIN?", 1, session="a", by=Voice.AGENT), turn("2958", 2, session="a")
     other = [turn("How many rooms?", 1, session="b", by=Voice.AGENT), turn("2958 of them", 2, session="b")]
