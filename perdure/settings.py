@@ -79,7 +79,7 @@ class Settings(BaseSettings):
     """Weaviate's gRPC port, on the same host."""
     weaviate_api_key: SecretStr | None = None
     weaviate_open_files: Annotated[int, Field(ge=256)] = 20_000
-    """How many files a Weaviate that you run may open (``ulimit -n``). An open user takes 30: as many as fit into half
+    """How many files a Weaviate that you run may open (``ulimit -n``). An open user takes 45: as many as fit into half
     of the limit are kept open, 217 by default, and using another one opens it."""
     redis_url: str | None = None
     """Redis' address, with its password if it has one. Without one, a local server is started."""

@@ -76,6 +76,6 @@ def test_its_table_of_chaos_is_of_the_run_that_was_published() -> None:
 
 def test_its_first_screen_shows_why_before_it_shows_how() -> None:
     first = README.split("## ")[0]
-    shown = [first.index(part) for part in ("no model", "once.svg", "pip install", "```python", "temporal-ui.png")]
+    shown = [first.index(part) for part in ("not a model", "once.svg", "pip install", "```python", "temporal-ui.png")]
     assert shown == sorted(shown)
     assert len([line for line in blocks("python")[0].splitlines() if line.strip()]) <= 12

@@ -28,7 +28,16 @@ each_service = pytest.mark.parametrize("name", SERVICES)
 
 
 def test_the_servers_are_all_there() -> None:
-    assert set(SERVICES) >= {"worker", "temporal", "weaviate", "redis", "postgres"}
+    assert set(SERVICES) >= {"worker", "http", "temporal", "weaviate", "redis", "postgres"}
+
+
+def test_the_service_reads_memory_as_the_worker_writes_it() -> None:
+    service, worker = SERVICES["http"], SERVICES["worker"]
+
+    assert service["command"] == ["serve", "--host", "0.0.0.0"]
+    assert [service[part] for part in ("environment", "volumes", "image")] == [
+        worker[part] for part in ("environment", "volumes", "image")
+    ]
 
 
 @each_service
@@ -79,7 +88,8 @@ def test_no_password_has_a_default_anywhere() -> None:
 
     defaults = dict(cast("list[tuple[str, str]]", re.findall(r"\$\{(\w+):?-([^}]*)\}", text)))
     packaged = json.dumps(Settings.model_fields["tools"].default)
-    assert defaults == {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PERDURE_TOOLS": packaged}
+    known = {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PERDURE_TOOLS": packaged}
+    assert defaults == known | {"PERDURE_POLICIES": "[]"}
     assert "://:${REDIS_PASSWORD:?" in text
 
 
@@ -185,10 +195,10 @@ def test_the_image_is_pinned_hashed_and_not_root() -> None:
 def test_what_people_write_is_mounted_where_the_worker_looks_for_it() -> None:
     worker = SERVICES["worker"]
     mounted = {target for _, target, *how in (volume.split(":") for volume in worker["volumes"]) if how == ["ro"]}
-    for kind in ("skills", "agents", "prompts", "policies"):
+    for kind in ("skills", "agents", "prompts"):
         [folder] = json.loads(worker["environment"][f"PERDURE_{kind.upper()}"])
         assert folder in mounted
-    assert "/etc/perdure/tools" in mounted
+    assert {"/etc/perdure/tools", "/etc/perdure/policies"} <= mounted
 
 
 def test_the_versions_of_the_servers_are_documented() -> None:
