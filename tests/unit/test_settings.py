@@ -68,11 +68,12 @@ def test_a_bad_file_is_refused_naming_the_field(tmp_path: Path, text: str, messa
 def test_an_unknown_variable_is_warned_of_once_naming_the_nearest(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("PERDURE_REDIS", "redis://h")
+    # A name of its own: whatever ran before in this process may have been warned of the usual one.
+    monkeypatch.setenv("PERDURE_REDIS_URI", "redis://h")
     for _ in range(2):
         Settings()
     told = [one.getMessage() for one in caplog.records]
-    assert told == ["PERDURE_REDIS is not a setting, and is ignored (did you mean 'PERDURE_REDIS_URL'?)"]
+    assert told == ["PERDURE_REDIS_URI is not a setting, and is ignored (did you mean 'PERDURE_REDIS_URL'?)"]
 
 
 def test_what_kubernetes_says_of_its_services_is_no_setting(

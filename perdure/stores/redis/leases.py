@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from redis.asyncio import Redis
 
 from perdure.errors import LeaseLost, StoreLost, StoreUnavailable, TenantErased, VersionConflict
+from perdure.refusals import ContentRefused
 from perdure.stores.redis import keys
 from perdure.stores.redis.clocks import BOOT_CLOCK
 from perdure.stores.redis.connection import Script, ask
@@ -181,7 +182,7 @@ class Leases:
             lease = Lease(self._left, self._write, key=key, token=token, epoch=int(now), rewriting=bool(rewriting))
             lease.require_epoch(epoch)
             yield lease
-        except (VersionConflict, TenantErased, LeaseLost, StoreLost):
+        except (VersionConflict, ContentRefused, TenantErased, LeaseLost, StoreLost):
             await self._give_back(tenant, token)
             raise
         await self._give_back(tenant, token)

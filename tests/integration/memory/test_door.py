@@ -23,6 +23,7 @@ from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.refusals import ContentRefused
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
@@ -279,7 +280,7 @@ async def test_a_lease_is_given_back_after_a_clean_end_only(servers: Servers, te
                     raise error
         return await client.delete(keys.lease(tenant)) == 0
 
-    for clean in (None, VersionConflict("x"), TenantErased("x"), LeaseLost("x")):
+    for clean in (None, VersionConflict("x"), ContentRefused({"x": "too long"}), TenantErased("x"), LeaseLost("x")):
         assert await ended_with(clean), clean
     for cut in (StoreUnavailable("weaviate", "x"), asyncio.CancelledError()):
         assert not await ended_with(cut), cut

@@ -122,19 +122,20 @@ def believing_all(of_text: Callable[[str], Said]) -> Callable[[str, str], str]:
     return answer
 
 
+@pytest.mark.parametrize("each", [pytest.param(1, marks=pytest.mark.slow, id="all"), pytest.param(15, id="some")])
 @pytest.mark.parametrize("model", ["responses"], indirect=True)
 async def test_what_the_policy_forbids_is_not_kept_however_much_a_model_believes(
-    httpserver: HTTPServer, model: OpenAILanguageModel
+    httpserver: HTTPServer, model: OpenAILanguageModel, each: int
 ) -> None:
     cases = [json.loads(line) for line in SENTENCES.read_text(encoding="utf-8").splitlines()]
-    cases = [case for case in cases if case["expect"] != "store"]
+    cases = [case for case in cases if case["expect"] != "store"][::each]
     every = [said(case["text"], by=Voice(case["said_by"]), before=case.get("before", "")) for case in cases]
     serve_model(httpserver, believing_all(lambda asked: said(asked.rsplit(":\n", 1)[1])))
     found = await ModelExtractor(model).extract(every)
-    assert len(httpserver.log) > 300, "the control: what may be believed in part is put to the model"
+    assert len(httpserver.log) > 200 // each, "the control: what may be believed in part is put to the model"
     kept = [(one, of_model) for one, of_model in zip(every, found, strict=True) if of_model.candidates]
     assert all(of_model.left for of_model in found if not of_model.candidates)
-    assert len(kept) > 100, "the control: what is left after private data was taken out is kept"
+    assert len(kept) > 75 // each, "the control: what is left after private data was taken out is kept"
     for one, of_model in kept:
         by_rules = extraction_of(one)
         allowed = "\n".join(candidate.content for candidate in by_rules.candidates)
