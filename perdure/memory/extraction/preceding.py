@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from perdure.items import TurnItem
-from perdure.memory.extraction.grounds.requested import given_kind, leaves_open
+from perdure.memory.extraction.grounds.requested import EARLIER, given_kind, leaves_open
 from perdure.said import LONGEST_BEFORE, Said, Voice
 
 
@@ -73,14 +73,17 @@ def _with_questions(said: Sequence[Said], before: Sequence[str]) -> list[Said]:
 def _before_each(turns: Iterable[tuple[str, str]]) -> list[str]:
     """Return what came before each text, of texts and who said them.
 
-    A question stays open after what a tool says, and after what says and asks nothing, as "One moment." does.
+    A question stays open after what a tool says, after "One moment." of whoever was asked, and after "Take your time."
+    of whoever asked; what comes before it is then kept too, behind what marks it as earlier. All else closes it.
     """
     found: list[str] = []
-    before = ""
+    before = asker = ""
     for text, by in turns:
         found.append(before)
-        is_open = by == Voice.TOOL or (bool(before) and leaves_open(text))
-        before = f"{before}\n{text}"[-LONGEST_BEFORE:].strip() if is_open else text
+        if before and (by == Voice.TOOL or leaves_open(text, by_asker=by == asker)):
+            before = f"{before}{EARLIER}{text}"[-LONGEST_BEFORE:].strip()
+        elif text.strip():
+            before, asker = text, by
     return found
 
 

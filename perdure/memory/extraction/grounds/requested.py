@@ -3,9 +3,10 @@
 import re
 
 from perdure.memory.extraction.findings.finding import DIGIT, Kind
-from perdure.memory.extraction.grounds.asked import is_marked_as_question, is_question
+from perdure.memory.extraction.grounds.asked import is_marked_as_question
 from perdure.memory.extraction.grounds.chatter import is_chatter
 from perdure.memory.extraction.grounds.wanted import AskedValue, wanted
+from perdure.memory.extraction.lexicon import MONTHS, SHORT_MONTHS
 from perdure.memory.extraction.reading import words_of
 
 _LONGEST = 12
@@ -14,6 +15,11 @@ _LONGEST_OF_SECRET = 25
 """Words of an answer to who asks for a secret, where something in it looks like one. A choice."""
 _ANY_WORDS = 8
 """Words of an answer that may be a password although nothing in it looks like one. A choice."""
+_SHORTEST_MIXED = 4
+_LONGEST_MIXED = 100
+"""Characters of a word with letters and digits that somebody made up, with what stands around it. A choice."""
+EARLIER = "\n…\n"
+"""Stands in what was said before something between an open question and what was said after it."""
 _SECRETS = frozenset({Kind.PASSWORD, Kind.PIN, Kind.KEY})
 
 _NUMERAL = (
@@ -27,8 +33,8 @@ _NUMERAL = (
 _SPELLED = re.compile(rf"\b{_NUMERAL}[ ,-]+(?:{_NUMERAL}|and {_NUMERAL})\b", re.IGNORECASE)
 _TAKEN_OUT = re.compile(r"\[[A-Za-z][\w -]*\]")
 _DIGITS = re.compile(r"\d")
-_MIXED = re.compile(r"(?<!\w)(?=[^\s\d]*\d)(?=\S*[^\W\d_])[^\s,;]{4,}")
-"""Letters with a digit among them, as in what somebody made up."""
+_LETTER = re.compile(r"[^\W\d_]")
+_WORDS = re.compile(r"[^\s,;]+")
 _NUMBER = re.compile(r"(?<![\w.])#?\d(?:[ -]?\d){2,}[#*]?(?!\w|[.,:]\d)")
 """Digits in a row, however they are grouped."""
 _DOTTED = re.compile(r"\d(?:\W{0,2}\d){2,}|\d+\D{1,12}\d+\D{1,12}\d|\d\d\D{1,30}\d\d")
@@ -42,13 +48,21 @@ _WHEN = re.compile(
     r"|\bv?\d+(?:\.\d+)+\b",
     re.IGNORECASE,
 )
+_MONTH = "|".join((*MONTHS, *SHORT_MONTHS))
+_DATE = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?)\b"
+    r"(?!\.? (?:[\w'’-]+ )?(?:street|road|lane|avenue|drive|square|way|close|court|place|st|rd|ave)\b)"
+    r"(?:,? (?:19|20)\d\d\b)?",
+    re.IGNORECASE,
+)
 _HOUSE = re.compile(r"(?<![\w.:/-])\d{1,5}[a-z]?(?![\w:%€$/-]|\.\d)", re.IGNORECASE)
 _PLATE = re.compile(
     r"\b(?:[A-Z]{1,3}[ -][A-Z]{1,2}[ -]?\d{2,4}[EH]?|[A-Z]{2}\d{2} ?[A-Z]{3}|[A-Z]{2}-?\d{3}-?[A-Z]{2}"
     r"|\d[A-Z]{3}\d{3})\b"
 )
 _MAIL = re.compile(
-    r"@|\b(?:at|ät)\b.*\b(?:dot|punkt)\b|\b[a-z]+[._-]?\d+\b|\S+ (?:on|at|bei) (?:gmail|gmx|outlook|yahoo|icloud)\b",
+    r"@|\b(?:at|ät)\b.{1,80}\b(?:dot|punkt)\b|\b[a-z]+[._-]?\d+\b"
+    r"|\S (?:on|at|bei) (?:gmail|gmx|outlook|yahoo|icloud)\b",
     re.IGNORECASE,
 )
 _NUMBER_ALONE = re.compile(
@@ -60,8 +74,11 @@ _NUMBER_ALONE = re.compile(
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(
-    r"\b(?:street|road|lane|avenue|drive|square|flat|apartment|floor|way|straße|strasse|str\.|rue|via|calle)", re.I
+    rf"\b(?:street|road|lane|avenue|drive|square|flat|apartment|straße|strasse|rue|calle) {_NUMERAL}\b"
+    rf"|\b{_NUMERAL} (?:[\w'’-]+ ){{1,3}}(?:street|road|lane|avenue|drive|square)\b",
+    re.IGNORECASE,
 )
+"""A house whose number is a word."""
 
 _OF_A_PHRASE = re.compile(r"\W*(?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8}\W*")
 """The words of a recovery phrase, which are at least twelve."""
@@ -83,21 +100,33 @@ _DEFERS = (
     r"|i(?:['’]ll| will|['’]m going to| have to| need to|['’]m| am)? (?:just |quickly )?(?:check|checking|look"
     r"|looking|find|get"
     r"|fetch|search|searching)(?:ing)?(?: (?:it|that|up|for|in|my|the|notes|first|again|quickly)){0,4}|take your time"
-    r"|no (?:hurry|rush)|whenever you(?:['’]re| are) ready|i(?:['’]ll| will) wait|go ahead|here (?:it is|you go"
-    r"|it comes)|done|einen moment(?: bitte)?|moment bitte|augenblick|sekunde|un moment|un instant|un momento|momento"
-    r"|(?:een )?moment(?:je)?|um momento|s[ií]|oui|ja|sim|oké|claro|klar|d['’]accord|natürlich|certo"
+    r"|here it comes|einen moment(?: bitte)?|moment bitte|augenblick|sekunde|un moment|un instant|un momento|momento"
+    r"|(?:een )?moment(?:je)?|um momento"
 )
+_ALLOWS_TIME = (
+    r"take your time|no (?:hurry|rush)|whenever you(?:['’]re| are) ready|i(?:['’]ll| will) wait|keine eile"
+    r"|lass dir zeit|prenez votre temps|prends ton temps|sin prisa|con calma|geen haast|sem pressa"
+)
+_AGREES = r"go ahead|here (?:it is|you go)|done|s[ií]|oui|ja|sim|oké|claro|klar|d['’]accord|natürlich|certo"
+_NOTHING = rf"(?:{_REFUSES}|{_DEFERS}|{_ALLOWS_TIME}|{_AGREES})"
 _GIVES_NOTHING = re.compile(
-    rf"\W*(?:(?:no|nope|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*(?:{_REFUSES}|{_DEFERS})"
-    rf"(?:[,.!…—– ]+(?:{_REFUSES}|{_DEFERS}|sorry|please|thanks))*[\s.!…]*",
+    rf"\W*(?:(?:no|nope|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*{_NOTHING}"
+    rf"(?:[,.!…—– ]+(?:{_NOTHING}|sorry|please|thanks))*[\s.!…]*",
     re.IGNORECASE,
 )
-"""What leaves a question open: "I don't remember it", "Let me look it up"."""
-_WAITS = re.compile(
-    rf"\W*(?:(?:no|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*(?:{_DEFERS})(?:\W+(?:{_DEFERS}"
-    rf"|please|thanks))*\W*",
-    re.IGNORECASE,
-)
+"""What answers without the value: "I don't remember it", "Let me look it up"."""
+
+
+def _nothing_but(said: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"\W*(?:(?:no|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*(?:{said})"
+        rf"(?:\W+(?:{said}|please|thanks))*\W*",
+        re.IGNORECASE,
+    )
+
+
+_WAITS = {False: _nothing_but(_DEFERS), True: _nothing_but(_ALLOWS_TIME)}
+"""What leaves a question open, by whether it is said by whoever asked it."""
 _ASKS_BACK = re.compile(
     r"\W*(?:you mean|for|of|on|at|in|to|the one|(?:the|my|your|that) (?:\w+ ){0,2}(?:one|password|pin|code|passcode)"
     r"|(?:and )?(?:what|which|why|how|who|where|when)|again|really|do|does|did|is|are|can|may|should|shall|must"
@@ -115,24 +144,25 @@ def given_kind(text: str, before: str) -> Kind | None:
     """
     if not before or not text.strip():
         return None
-    return next((one.kind for one in wanted(before) if _gives(text, one)), None)
+    earlier, _, last = before.rpartition(EARLIER)
+    given = (one.kind for one in wanted(last) if _gives(text, one))
+    given_late = (one.kind for one in wanted(earlier) if _gives(text, one, is_late=True))
+    return next(given, None) or next(given_late, None)
 
 
-def leaves_open(text: str) -> bool:
-    """Whether a turn says nothing and asks nothing, so that what was asked before it still waits for an answer."""
-    if _DIGITS.search(text) or next(wanted(text), None):
-        return False
-    words = words_of(text)
-    return bool(_WAITS.fullmatch(text)) or (is_chatter(words) and not is_question(words))
+def leaves_open(text: str, *, by_asker: bool = False) -> bool:
+    """Whether a turn only puts an answer off, or gives time for it, so that the question still waits for one."""
+    return len(text.split()) <= _LONGEST and bool(_WAITS[by_asker].fullmatch(text))
 
 
-def _gives(text: str, asked: AskedValue) -> bool:
+def _gives(text: str, asked: AskedValue, *, is_late: bool = False) -> bool:
     words = len(text.split())
     if asked.any_words and _OF_A_PHRASE.fullmatch(text):
         return True
-    if asked.kind in _SECRETS and asked.is_named and _LONGEST < words <= _LONGEST_OF_SECRET:
+    if asked.kind in _SECRETS and asked.is_named and (is_late or words > _LONGEST) and words <= _LONGEST_OF_SECRET:
         timeless = _WHEN.sub(" ", text)
-        return bool(_MIXED.search(timeless) or _NUMBER.search(timeless))
+        spelled = is_late and asked.kind is Kind.PIN and _SPELLED.search(text)
+        return bool(_TAKEN_OUT.search(text) or _is_mixed(timeless) or _NUMBER.search(timeless) or spelled)
     if words > _LONGEST:
         return False
     if _TAKEN_OUT.search(text) or _tells(text, asked):
@@ -152,11 +182,11 @@ def _tells(text: str, asked: AskedValue) -> bool:
         case Kind.EMAIL:
             told = _MAIL.search(timeless)
         case Kind.ADDRESS:
-            told = _HOUSE.search(timeless)
+            told = _tells_house(text)
         case _:
             # Digits that a PIN may have are no time, but for one with an hour or a year before it.
             grouped = _DOTTED.search(text if kind is Kind.PIN else timeless)
-            told = grouped or _MIXED.search(timeless) or _SPELLED.search(text)
+            told = grouped or _is_mixed(timeless) or _SPELLED.search(text)
             told = told or (is_short and _DIGITS.search(timeless))
     return bool(told)
 
@@ -170,9 +200,21 @@ def _tells_unnamed(text: str, timeless: str, kind: Kind) -> bool:
         case Kind.PLATE:
             return bool(_PLATE.search(text))
         case Kind.ADDRESS:
-            return bool(_HOUSE.search(timeless))
+            return _tells_house(text)
         case _:
-            return bool(_DIGITS.search(text))
+            return bool(_DIGITS.search(text) or _SPELLED.search(text))
+
+
+def _tells_house(text: str) -> bool:
+    return bool(_HOUSE.search(_DATE.sub(" ", _WHEN.sub(" ", text))) or _ADDRESSED.search(text))
+
+
+def _is_mixed(text: str) -> bool:
+    """Whether a word has letters and a digit, as in what somebody made up."""
+    return any(
+        _SHORTEST_MIXED <= len(word) <= _LONGEST_MIXED and _DIGITS.search(word) and _LETTER.search(word)
+        for word in _WORDS.findall(text)
+    )
 
 
 def _gives_nothing(text: str) -> bool:

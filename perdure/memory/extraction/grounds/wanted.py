@@ -44,7 +44,8 @@ _END = (
 _ANY_WORDS = (
     r"pass ?words?|pw|(?:wi-?fi|wlan|network|router) key|pass ?phrases?|pass ?codes?|pwd|maiden name|(?:security"
     r"|secret) (?:question|answer|word)"
-    r"|memorable (?:word|answer)|(?:recovery|seed|secret) (?:phrase|words)|credentials|log-?in (?:details|data)"
+    r"|memorable (?:word|answer)|(?:recovery|seed|secret) (?:phrase|words)"
+    r"|credentials(?! (?:do|does|did) (?!i\b|we\b|you\b))|log-?in (?:details|data)"
 )
 _NAMES = {
     Kind.PASSWORD: _ANY_WORDS,
@@ -75,7 +76,11 @@ _NAMES = {
         r"(?:passport|licen[cs]e|insurance|policy|tax|social security|security|patient|member\w*|id|identity"
         r"|personnel) (?:number|no|id)|ssn|national insurance(?: number)?"
     ),
-    Kind.PLATE: r"(?:number|licen[cs]e) ?plate|plate(?: number)?|registration(?: (?:number|plate))?",
+    Kind.PLATE: (
+        r"(?:number|licen[cs]e) ?plate|plate(?: number)?|registration (?:number|plate|mark)"
+        r"|(?:car|vehicle|van|lorry|truck|motorbike)(?:['’]s)? registration"
+        r"|registration of (?:the|your|my|our|his|her) (?:car|vehicle|van|lorry|truck|motorbike)"
+    ),
     Kind.ADDRESS: (
         r"(?:home|postal|street|delivery|shipping|billing|mailing) address"
         r"|(?<!ip )(?<!mac )(?<!web )(?<!mail )(?<!server )(?<!wallet )(?<!memory )(?<!bus )(?<!base )(?<!network )"
@@ -109,8 +114,9 @@ _FRAMES = (
     rf"|(?:^|, ?|\b(?:and|then|now|if you) ){_POLITE}{_HAND}{_TO} (?:me|us)(?: (?:of|the way to))?"
     rf"|(?:^|, ?|\b(?:and|then|now) ){_POLITE}{_HAND}{_TO}(?= (?:your|a|an|the new) )) ",
     r"\b(?:can|could|may|might) (?:i|we) (?:please |also |just )?(?:have|get|see|know|borrow|use|ask (?:you )?for) ",
-    rf"^(?!\W*(?:does|do|did|will|would|why|who|where|which|how|when|whose)\b).*?\b(?:{_NEEDS}) "
-    rf"(?:also |again |now |still )?",
+    rf"^(?!\W*(?:does|do|did|will|would|why|who|where|which|how|when|whose)\b).*?\b(?:(?:{_NEEDS}) "
+    rf"(?:also |again |now |still )?(?!an? )|(?:wants|needs|requires|expects|(?:ask|wait|prompt)(?:s|ing) for) )",
+    r"^(?:first|then|finally|last(?:ly)?)[,:] (?=(?:your|the) )",
     r"(?:need|want|missing|require|thing|left|remains)\w*\b[^:]{0,40}: ?",
     r"(?:(?:do|don['’]t|would|did|can) (?:you|i|we)|(?:chance|if|whether|hope|guess) (?:you|i|we)) (?:still "
     r"|happen to |even "

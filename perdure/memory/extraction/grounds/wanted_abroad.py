@@ -66,8 +66,20 @@ _GAP = (
     r"|cambi\w+|olvid\w+|dimentic\w+|esquec\w+|vergeten|enregistr\w+|guard\w+|stock\w+)\b)[\w'’-]+){0,2}?"
 )
 
+_CHANGES = (
+    r"(?:zurück(?:zu)?setz|(?:ab|ver)?änder|erneuer|aktualisier|(?:ré)?initialis|chang|modifi|restablec|cambi|actuali[cz]"
+    r"|reimpost|resett?|wijzig|herstel|vernieuw|redefin|alter(?=a|e)|mud(?=[ae]|ar)|tro(?=ca|que)|aggiorn)\w*"
+    r"|neu (?:setz|vergeb)\w*|opnieuw instel\w*"
+)
+_NEEDS_ONE = (
+    r"(?:brauche[nt]?|braucht|benötig\w+|möchten?|fehlt|besoin|il me faut|necesit\w+|bisogno|(?:mi|ci) serv(?:e|ono)"
+    r"|heb|preciso)"
+)
+_ONE = r"(?:eine?|d['’]une?|une?|una|een|um|uma|di una?|de uma?)"
 
-def _asking(names: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+
+def _asking(names: str) -> tuple[re.Pattern[str], ...]:
+    """Return what asks for a value, what wishes for it, its name alone, and what only sounds like a wish for it."""
     name = rf"(?<![\w-])(?:{names})(?![\w-])"
     return (
         re.compile(
@@ -79,6 +91,12 @@ def _asking(names: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[st
             re.I,
         ),
         re.compile(rf"^{_LEAD}(?:{_OWN}[ ]?)?{name}{_OF}\W*$", re.I),
+        re.compile(
+            rf"(?<!\w)(?:{_CHANGES})(?:\W+[\w'’-]+){{0,2}}?\W+{name}"
+            rf"|{name}(?:\W+[\w'’-]+){{0,2}}?\W+(?:{_CHANGES})(?!\w)"
+            rf"|(?<!\w){_NEEDS_ONE}(?:\W+[\w'’-]+)?\W+{_ONE}(?:\W+[\w'’-]+)?\W+{name}",
+            re.I,
+        ),
     )
 
 
@@ -92,8 +110,8 @@ def asked_abroad(sentence: str) -> Kind | None:
     """Return which of the two a sentence asks for, in one of these languages; None: neither."""
     if _ELSEWHERE.match(sentence):
         return None
-    for kind, (asks, wishes, bare) in _PATTERNS.items():
+    for kind, (asks, wishes, bare, other) in _PATTERNS.items():
         is_question = is_marked_as_question(sentence)
-        if asks.search(sentence) or wishes.search(sentence) or (is_question and bare.match(sentence)):
+        if asks.search(sentence) or wishes.search(other.sub(" ", sentence)) or (is_question and bare.match(sentence)):
             return kind
     return None

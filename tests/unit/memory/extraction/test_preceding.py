@@ -11,7 +11,7 @@ import pytest
 from perdure.errors import InvalidInput
 from perdure.items import TurnItem
 from perdure.jobs import UnusableItem
-from perdure.memory.extraction.grounds.requested import given_kind, leaves_open
+from perdure.memory.extraction.grounds.requested import EARLIER, given_kind, leaves_open
 from perdure.memory.extraction.preceding import answering, before_items, open_question, turns_said
 from perdure.memory.extraction.private import screened, screened_json
 from perdure.memory.extraction.rules import extraction_of
@@ -100,16 +100,83 @@ def test_a_password_may_be_in_a_sentence_of_which_memory_believes_nothing() -> N
     assert [found.content for found in extraction_of(one).candidates] == ["I always use Redis 7."], "the control"
 
 
-@pytest.mark.parametrize("filler", ["One moment.", "ok", "Let me look it up.", "Einen Moment bitte", "Thanks!", ""])
-def test_what_says_nothing_and_asks_nothing_leaves_a_question_open(filler: str) -> None:
+@pytest.mark.parametrize("filler", ["One moment.", "Ok, one moment.", "Let me look it up.", "Einen Moment bitte"])
+def test_what_puts_an_answer_off_leaves_a_question_open(filler: str) -> None:
     assert leaves_open(filler)
     question = ("What is your PIN?", Voice.AGENT)
     assert given_kind("2958", open_question([question, (filler, Voice.USER)]))
-    items = [turn("What is your PIN?", 1, by=Voice.AGENT), turn(filler or "Hm.", 2), turn("2958", 3)]
+    items = [turn("What is your PIN?", 1, by=Voice.AGENT), turn(filler, 2), turn("2958", 3)]
     assert given_kind("2958", before_items(items)[2])
 
 
-@pytest.mark.parametrize("text", ["We rehearse at 7.", "Why?", "What is your name?", "2958", "I work at Acme."])
+CLOSED = [
+    [
+        ("Do you still remember the wifi password?", Voice.AGENT),
+        ("Yes!", Voice.USER),
+        ("Great.", Voice.AGENT),
+        ("I moved to Berlin last week.", Voice.USER),
+    ],
+    [
+        ("What is your password?", Voice.AGENT),
+        ("Sunshine!", Voice.USER),
+        ("You are connected now.", Voice.AGENT),
+        ("I live in Berlin now.", Voice.USER),
+    ],
+    [
+        ("I need a password for the new laptop.", Voice.USER),
+        ("Okay.", Voice.AGENT),
+        ("My brother Tom lives in Berlin.", Voice.USER),
+    ],
+    [
+        ("Bitte Passwort im Formular eingeben.", Voice.AGENT),
+        ("Ok.", Voice.USER),
+        ("Danke!", Voice.AGENT),
+        ("Ich wohne in Berlin.", Voice.USER),
+    ],
+    [
+        ("What is your password?", Voice.AGENT),
+        ("Done.", Voice.USER),
+        ("hunter2 was a good film", Voice.USER),
+    ],
+    [
+        ("What is your PIN?", Voice.AGENT),
+        ("One moment.", Voice.AGENT),
+        ("4411 people came", Voice.USER),
+    ],
+]
+
+
+@pytest.mark.parametrize("turns", CLOSED, ids=lambda turns: turns[-1][0])
+def test_any_other_turn_closes_it(turns: list[tuple[str, Voice]]) -> None:
+    assert not answering(said(*turns))[-1].before
+    before = open_question(turns[:-1])
+    assert answered(turns[-1][0], before) == turns[-1][0]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [("One moment.", Voice.USER)],
+        [("Let me look.", Voice.USER), ("Take your time.", Voice.AGENT), ("", Voice.AGENT)],
+        [("The form is shown.", Voice.TOOL), ("The field is empty.", Voice.TOOL)],
+    ],
+    ids=lambda between: between[0][0],
+)
+def test_what_does_not_follow_a_question_directly_has_to_look_like_its_answer(
+    between: list[tuple[str, Voice]],
+) -> None:
+    for kind, values in {
+        "PIN": ("2958", "one four seven"),
+        "password": ("hunter2 of course", "it is Tulip-1999x"),
+    }.items():
+        before = open_question([(f"What is your {kind}?", Voice.AGENT), *between])
+        assert [answered(value, before) for value in values] == [f"[{kind}]"] * 2
+        assert answered(values[0], brief_before(before)) == f"[{kind}]", "it is kept with an episode"
+        for text in ("You are connected now.", "I live in Berlin now.", "I moved in 2019.", "We rehearse at 7."):
+            assert answered(text, before) == text
+
+
+@pytest.mark.parametrize("text", ["We rehearse at 7.", "Why?", "What is your name?", "2958", "ok", "Thanks!", "Done."])
 def test_what_says_or_asks_something_closes_it(text: str) -> None:
     assert not leaves_open(text)
     assert open_question([("What is your PIN?", Voice.AGENT), (text, Voice.USER)]) == text
@@ -154,7 +221,7 @@ def test_the_question_is_the_turn_before_and_a_tool_in_between_leaves_it_open() 
     found = answering(turns)
     assert [bool(one.before) for one in found] == [False, True, False, False, True, False]
     assert found[1].before == "What is your PIN?"
-    assert found[4].before.startswith("And your password?\nThe form is shown")
+    assert found[4].before.startswith(f"And your password?{EARLIER}The form is shown")
     [own] = answering([turns[1].changed(before="agent: How many?")])
     assert own.before == "agent: How many?"
 
@@ -211,6 +278,18 @@ def test_who_asked_is_no_part_of_the_limit_by_which_a_question_is_cut() -> None:
         assert found.endswith("What is your PIN?")
         assert brief_before(found) == found, "it is screened at several doors"
     assert brief_before("What is your PIN?") == "What is your PIN?"
+
+
+@pytest.mark.parametrize("question", ["What is your PIN?", "What is your password?", "What is your e-mail address?"])
+@pytest.mark.parametrize(
+    "text", ["!", "-", "[a----", "[a", "no!", "a.b", "at ", "at.", "at-dot", "x_1", "i can't ", "moment please "]
+)
+def test_no_answer_takes_long_to_be_found_none(text: str, question: str) -> None:
+    screen(text, before=question)
+    started = time.perf_counter()
+    screen(text * (24_000 // len(text)), before=question)
+    leaves_open(text * 100 + "x")
+    assert time.perf_counter() - started < 3, "with time in square it takes three times as long"
 
 
 def test_no_turn_takes_long_to_be_found_no_question() -> None:
