@@ -10,12 +10,10 @@ from grpc import StatusCode
 from grpc.aio import AioRpcError
 from weaviate.exceptions import WeaviateBaseError, WeaviateInsertManyAllFailedError
 
-_OF_CONTENT = re.compile(
-    r"\binvalid (\S+ )?(array )?(property|value)\b|\binvalid utf-?8\b|\blarger than max\b", re.IGNORECASE
-)
-"""How the checks of an object's properties put it (``usecases/objects/validation`` in 1.35, where each begins with
-"invalid … property"), and gRPC for its encoding and size. A vector of the wrong length, or a property that the schema
-lacks, is none: a worker with the right model, or of the right build, mends it."""
+_OF_CONTENT = re.compile(r"\binvalid \w+ (array )?property … on class …:|\bmessage larger than max\b", re.IGNORECASE)
+"""How the checks of an object's properties put it, without the names that they quote (``usecases/objects/validation``
+in 1.35: "invalid text array property 'tags' on class 'PerdureMemory': …"), and gRPC for its size. A vector of the wrong
+length, or a property that the schema lacks, is none: a worker with the right model, or of the right build, mends it."""
 
 # An apostrophe within a word is no mark. What is not closed was cut, and goes on to the end.
 _QUOTED = re.compile(r"(?<!\w)(?P<mark>['\"`])(?P<said>.*?)(?:(?P=mark)(?!\w)|\Z)", re.DOTALL)

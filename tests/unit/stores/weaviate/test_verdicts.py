@@ -8,6 +8,7 @@ from weaviate.exceptions import WeaviateBaseError, WeaviateBatchError, WeaviateI
 from perdure.stores.weaviate.verdicts import refusal, refusal_of_call
 
 NAMES = frozenset({"PerdureMemory", "tags"})
+TEXT, DATE = (f"invalid {kind} property 'tags' on class 'PerdureMemory':" for kind in ("text", "date"))
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,6 @@ NAMES = frozenset({"PerdureMemory", "tags"})
     [
         ("invalid text property 'tags' on class 'PerdureMemory': not a string", "whole"),
         ("invalid text property 'tags' on class 'PerdureMemory': got 'it's mine'", "cut"),
-        ("string field contains invalid UTF-8", "whole"),
     ],
 )
 def test_what_is_wrong_with_the_content_is_a_refusal_without_what_it_quotes(message: str, shown: str) -> None:
@@ -44,6 +44,12 @@ def test_what_is_wrong_with_the_content_is_a_refusal_without_what_it_quotes(mess
         "put: lsmkv: memtable flush failed",
         "unmarshal stored object: unexpected end of JSON input",
         "nobody has heard of this",
+        "prop length tracker: invalid value at offset 3",
+        "invalid vector value",
+        "could not decode: invalid utf-8",
+        "string field contains invalid UTF-8",
+        "invalid property bucket",
+        "segment is larger than max",
     ],
 )
 def test_what_may_pass_or_is_unknown_is_none(message: str) -> None:
@@ -53,7 +59,7 @@ def test_what_may_pass_or_is_unknown_is_none(message: str) -> None:
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
-        ("invalid value `disk is full`", "invalid value"),
+        ("invalid text property `tags` on class `PerdureMemory`: `disk is full`", "whole, but what it quotes"),
         ("invalid text property 'tags' on class 'PerdureMemory': got 'rpc error'", "whole, but what it quotes"),
         ("flush failed for 'an invalid property'", None),
         ('it can\'t be stored: "invalid text property"', None),
@@ -62,14 +68,15 @@ def test_what_may_pass_or_is_unknown_is_none(message: str) -> None:
     ],
 )
 def test_what_a_message_quotes_decides_nothing(message: str, shown: str | None) -> None:
-    whole = message.partition(" 'rpc")[0]
+    whole = message.partition(" 'rpc")[0].partition(" `disk")[0]
     assert refusal(message, names=NAMES) == (whole if shown and shown.startswith("whole") else shown)
 
 
 def test_what_is_shown_of_a_refusal_is_short_and_without_the_elements_of_an_array() -> None:
     message = "invalid text array property 'tags' on class 'PerdureMemory': invalid text array value: [private words]"
     assert refusal(message, names=NAMES) == message.partition(" array value")[0]
-    assert refusal("invalid property " + "o" * 500, names=NAMES) == "invalid property " + "o" * 143 + "…"
+    beginning = "invalid text property 'tags' on class 'PerdureMemory': "
+    assert refusal(beginning + "o" * 500, names=NAMES) == beginning + "o" * (160 - len(beginning)) + "…"
 
 
 def of_call(code: StatusCode, details: str) -> WeaviateBaseError:
@@ -81,21 +88,15 @@ def of_call(code: StatusCode, details: str) -> WeaviateBaseError:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (of_call(StatusCode.INVALID_ARGUMENT, "invalid text property"), "invalid text property"),
+        (of_call(StatusCode.INVALID_ARGUMENT, TEXT), TEXT),
         (of_call(StatusCode.INVALID_ARGUMENT, "bad object"), None),
         (of_call(StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max"), "Sent message larger than max"),
         (of_call(StatusCode.RESOURCE_EXHAUSTED, "slow down"), None),
         (of_call(StatusCode.UNAVAILABLE, "connection refused"), None),
-        (of_call(StatusCode.UNKNOWN, "invalid text property"), None),
-        (
-            WeaviateInsertManyAllFailedError("errors: invalid text property\ninvalid date property"),
-            "invalid text property",
-        ),
-        (WeaviateInsertManyAllFailedError("errors: invalid text property\ntoo many open files"), None),
-        (
-            WeaviateInsertManyAllFailedError("errors: invalid text property: got 'two\nlines'\ninvalid date property"),
-            "invalid text property: got",
-        ),
+        (of_call(StatusCode.UNKNOWN, TEXT), None),
+        (WeaviateInsertManyAllFailedError(f"errors: {TEXT}\n{DATE}"), TEXT),
+        (WeaviateInsertManyAllFailedError(f"errors: {TEXT}\ntoo many open files"), None),
+        (WeaviateInsertManyAllFailedError(f"errors: {TEXT} got 'two\nlines'\n{DATE}"), f"{TEXT} got"),
         (WeaviateInsertManyAllFailedError("errors: "), None),
     ],
 )
