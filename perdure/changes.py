@@ -52,7 +52,11 @@ class Change:
     note: str = ""
     """The reason in somebody's own words: journaled with the entry, and never logged."""
     operation: str
-    """The id of the operation; an entry that carries it already has this change."""
+    """The id of the operation; an entry that carries it already has this change, unless ``corrects``."""
+    corrects: bool = False
+    """Whether an earlier attempt at the operation has written the entry, and not as it is to be."""
+    after: frozenset[str] = frozenset()
+    """The entries without which this change would be wrong: those that the operation changes are written first."""
 
 
 class Refusal(Passed):

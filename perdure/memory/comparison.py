@@ -59,6 +59,31 @@ def compared(changes: Sequence[Change], stored: Mapping[str, Entry], deletions: 
     return Compared(stored, pending, [*earlier, *pending], unfinished)
 
 
+def in_rounds(changes: Sequence[Change], written: Sequence[Entry]) -> list[list[Entry]]:
+    """Return what is written in the order in which it may be: each entry after those that its change comes after.
+
+    New texts come first, so that what they replace stays believed where the store refuses one. Where nothing depends on
+    anything else, there are one round of new texts and one of what is stored already.
+
+    Args:
+        changes: The changes of one operation.
+        written: The entries as they will be; one without a change depends on nothing.
+    """
+    by_id = {change.id: change for change in changes}
+    waiting, rounds = {entry.id: entry for entry in written}, list[list[Entry]]()
+
+    def is_new(identifier: str) -> bool:
+        return identifier in by_id and by_id[identifier].vector is not None
+
+    while waiting:
+        free = [one for one in waiting if one not in by_id or waiting.keys().isdisjoint(by_id[one].after - {one})]
+        if not rounds:
+            free = list(filter(is_new, free)) or free
+        # What replaces each other has no order.
+        rounds.append([waiting.pop(one) for one in free or [*waiting]])
+    return rounds
+
+
 def _is_pending(change: Change, entry: Entry | None) -> bool:
     if _is_made(change, entry):
         return False
@@ -68,7 +93,7 @@ def _is_pending(change: Change, entry: Entry | None) -> bool:
 
 
 def _is_made(change: Change, entry: Entry | None) -> bool:
-    return entry is not None and change.operation in entry.operations
+    return entry is not None and change.operation in entry.operations and not change.corrects
 
 
 def purgeable(expected: Mapping[str, int], stored: Mapping[str, Entry], at: datetime) -> list[str]:

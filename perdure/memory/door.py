@@ -18,6 +18,7 @@ from perdure.memory.comparison import (
     Check,
     Compared,
     compared,
+    in_rounds,
     nothing_more,
     observed_anew,
     purgeable,
@@ -333,8 +334,7 @@ class Door:
         vectors = {change.id: change.vector for change in changes if change.vector is not None}
         if written:
             await self._repair.add(tenant)
-        # New texts first: what they replace stays believed where the store refuses one.
-        parts = [[entry for entry in written if (entry.id in vectors) is new] for new in (True, False)]
+        parts = in_rounds(changes, written)
         for chunk in (part[start : start + _CHUNK] for part in parts for start in range(0, len(part), _CHUNK)):
             fence = await lease.require(self._margin)
             await self._longterm.put(tenant, chunk, vectors, fence=fence)

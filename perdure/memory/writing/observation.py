@@ -2,7 +2,7 @@
 
 import base64
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -187,13 +187,16 @@ def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> di
     return entries
 
 
-def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> dict[str, tuple[Entry, Decision]]:
+def applied(
+    batch: Batch, decided: WritePlan, stored: Mapping[str, Entry], refused: Collection[str] = ()
+) -> dict[str, tuple[Entry, Decision]]:
     """Return each entry that a plan writes, as it is afterwards, and the last decision about it.
 
     Args:
         batch: What was offered.
         decided: The decisions on it.
         stored: The entries at the versions that the plan expects; those that it expects to be new are absent.
+        refused: The entries that the store refuses, and that stay as they are.
     """
     written: dict[str, Entry] = {}
     known = ChainMap(written, dict(stored))
@@ -205,15 +208,43 @@ def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> di
     # Only now, so that what is replaced stays replaced by a batch that also observes it.
     for planned in decided.items:
         item = batch.items[planned.index]
-        if planned.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem) and item.supersedes:
-            replaced, decision = entries.get(item.supersedes, (stored.get(item.supersedes), Decision.SUPERSEDE))
+        named = _named(batch, planned)
+        if named and named not in refused and isinstance(item, MemoryItem):
+            replaced, decision = entries.get(named, (stored.get(named), Decision.SUPERSEDE))
             if not isinstance(replaced, Memory) or replaced.state is State.FORGOTTEN:
                 continue
             if replaced.superseded_by != planned.target:
                 replaced = replaced.superseded(planned.target, recorded_at(batch, planned.index, item))
             # Also one that an earlier attempt has replaced, which is still to be settled and audited.
             entries[replaced.id] = replaced, decision
+    for identifier, (entry, decision) in entries.items():
+        if isinstance(entry, Memory) and entry.supersedes not in entries:
+            other = stored.get(entry.supersedes)
+            if isinstance(other, Memory) and other.state is State.CURRENT and other.superseded_by != identifier:
+                # It could not be replaced.
+                entries[identifier] = entry.changed(supersedes=""), decision
     return entries
+
+
+def successors(batch: Batch, decided: WritePlan) -> dict[str, set[str]]:
+    """Return the entries that overtake others, by the ids of those: until they are stored, nothing is overtaken."""
+    found: dict[str, set[str]] = {}
+    for planned in decided.items:
+        if planned.decision in WRITING:
+            # What is said again holds again, whatever has overtaken it before.
+            found.pop(planned.target, None)
+            for other in planned.over:
+                found.setdefault(other, set()).add(planned.target)
+    for planned in decided.items:
+        if named := _named(batch, planned):
+            found.setdefault(named, set()).add(planned.target)
+    return found
+
+
+def _named(batch: Batch, planned: PlannedItem) -> str:
+    """Return the memory that an item says it replaces, where the plan has it do so."""
+    item = batch.items[planned.index]
+    return item.supersedes if planned.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem) else ""
 
 
 def unusable(batch: Batch, reasons: Mapping[str, str]) -> Batch:
@@ -247,8 +278,7 @@ def without(batch: Batch, decided: WritePlan, reasons: Mapping[str, str]) -> Wri
         if planned.target in reasons:
             reason = f"{_REFUSED}: {reasons[planned.target]}"
             return PlannedItem(index=planned.index, decision=Decision.REJECT, reason=reason)
-        item = batch.items[planned.index]
-        named = item.supersedes if isinstance(item, MemoryItem) and planned.decision is Decision.SUPERSEDE else ""
+        named = _named(batch, planned)
         stays = [one for one in dict.fromkeys((*planned.over, named)) if one in reasons]
         if not stays:
             return planned

@@ -73,6 +73,7 @@ class _Beside:
             if isinstance(entry, Memory) and known.operation in entry.operations:
                 self._replaced[entry.superseded_by].append(entry.id)
         memories = [item for item in batch.items if isinstance(item, MemoryItem)]
+        self._ahead = _written_by(batch, memories, known) if known.operation else set[str]()
         self._changes = any(says_it_was_otherwise(item.content) for item in memories)
         if self._changes or any(item.assertion for item in memories):
             self._list(known.entries.values())
@@ -81,6 +82,7 @@ class _Beside:
         """Take in what an item has changed."""
         entries = list(entries)
         self._changed.update({entry.id: entry for entry in entries})
+        self._ahead -= self._changed.keys()
         self._list(entries)
 
     def of(self, item: Item) -> list[Memory]:
@@ -92,7 +94,9 @@ class _Beside:
         if says_it_was_otherwise(item.content):
             shared = Counter(one for word in told(item.content).order for one in self._saying.get(word, ()))
             ids |= {one: None for one, words in shared.items() if words >= LEAST_SHARED}
-        return [entry for identifier in ids if isinstance(entry := self.entries[identifier], Memory)]
+        # What an earlier attempt has made of the items still to come was not there when they were decided on first.
+        left = [identifier for identifier in ids if identifier not in self._ahead]
+        return [entry for identifier in left if isinstance(entry := self.entries[identifier], Memory)]
 
     def replaced_by(self, target: str) -> list[str]:
         """Return what an earlier attempt has replaced by a memory, and still has to be settled and audited."""
@@ -106,6 +110,16 @@ class _Beside:
                 self._about[term][entry.id] = None
             for word in told(entry.text).order if self._changes else ():
                 self._saying[word][entry.id] = None
+
+
+def _written_by(batch: Batch, items: Iterable[MemoryItem], known: Known) -> set[str]:
+    """Return the memories that an earlier attempt at a batch's operation has made of its items alone."""
+    own = {occurrence_of(batch.tenant, item) for item in items}
+    return {
+        entry.id
+        for entry in known.entries.values()
+        if isinstance(entry, Memory) and known.operation in entry.operations and own.issuperset(entry.occurrences)
+    }
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """Plan, apply and confirm a batch on the real stores. Each can be repeated; ``planning`` makes the decisions."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from perdure.changes import Change, Refusal
 from perdure.consents import withheld
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Memory, headline_of
+from perdure.entries import Entry, Memory, headline_of
 from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, imported_id, item_id, item_text
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
@@ -17,7 +17,7 @@ from perdure.memory.door import Door
 from perdure.memory.extraction.telling import says_it_was_otherwise
 from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
-from perdure.memory.writing.observation import WRITING, applied, purpose_of, unusable, without
+from perdure.memory.writing.observation import WRITING, applied, purpose_of, successors, unusable, without
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
@@ -176,8 +176,7 @@ class Writer:
         async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
             planned = await self._planned_again(unusable(batch, reasons), decided, operation)
             anew[:] = [without(batch, planned, reasons)]
-            changes = await self._changes(batch, anew[0], vectors, operation)
-            return [change for change in changes if change.id not in reasons], _refused(anew[0])
+            return await self._changes(batch, anew[0], vectors, operation, reasons), _refused(anew[0])
 
         changes: list[Change] = []
         # What another job has written since, that contradicts these, has changed no entry that they know: only a plan
@@ -222,9 +221,14 @@ class Writer:
             raise VersionConflict("the user no longer consents to something that was planned")
 
     async def _changes(
-        self, batch: Batch, decided: WritePlan, vectors: Mapping[str, Vector], operation: str
+        self,
+        batch: Batch,
+        decided: WritePlan,
+        vectors: Mapping[str, Vector],
+        operation: str,
+        reasons: Collection[str] = (),
     ) -> list[Change]:
-        """Return the changes that a plan makes.
+        """Return the changes that a plan makes, but for the entries that the store is known to refuse.
 
         Raises:
             VersionConflict: An entry that it changes is no longer there.
@@ -234,7 +238,8 @@ class Writer:
         if missing := set(known) - stored.keys():
             raise VersionConflict(f"{len(missing)} entries are no longer there to be changed")
         changes: list[Change] = []
-        for identifier, (entry, decision) in applied(batch, decided, stored).items():
+        after = successors(batch, decided)
+        for identifier, (entry, decision) in applied(batch, decided, stored, reasons).items():
             before, headline = stored.get(identifier), headline_of(entry.text)
             # The vector goes with the text: an item that came late has another one, and not the last word.
             is_new = before is None or headline != headline_of(before.text)
@@ -248,6 +253,8 @@ class Writer:
                     why=_why(batch) or decision.value,
                     note=batch.approved.note if batch.approved else "",
                     operation=operation,
+                    corrects=before is not None and operation in before.operations and _is_unlinked(before, entry),
+                    after=frozenset(after.get(identifier, ())),
                 )
             )
         return changes
@@ -293,6 +300,10 @@ class Writer:
         """Return the vector of each text that an entry may get."""
         ordered = sorted({headline_of(item_text(item)) for item in _usable(batch).values()})
         return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))
+
+
+def _is_unlinked(before: Entry, after: Entry) -> bool:
+    return isinstance(before, Memory) and isinstance(after, Memory) and before.supersedes != "" == after.supersedes
 
 
 def _why(batch: Batch) -> str:

@@ -9,7 +9,7 @@ from perdure.changes import Actor, ActorKind, Change, Deletion
 from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import VersionConflict
 from perdure.items import MemoryItem
-from perdure.memory.comparison import compared, observed_anew, reasons
+from perdure.memory.comparison import compared, in_rounds, observed_anew, reasons
 from perdure.memory.writing.observation import occurrence_of
 from perdure.stores.journal.lines import Accepted
 
@@ -117,3 +117,38 @@ def test_who_changed_what_is_told_by_actor_and_reason() -> None:
     one, ada = change(memory(1), 1), Actor(kind=ActorKind.PERSON, id="ada")
     others = [replace(one, id="mem_2", by=ada, why="pin"), replace(one, id="mem_3")]
     assert list(reasons([one, *others]).items()) == [(one.by, {"": ["mem_1", "mem_3"]}), (ada, {"pin": ["mem_2"]})]
+
+
+def rounds(*changes: tuple[str, bool, str], uncounted: str = "") -> list[str]:
+    """Return the ids written in each round, of changes by id, whether their text is new, and what they come after."""
+    made = [
+        replace(
+            change(memory(1), 1),
+            id=name,
+            entry=memory(1).changed(id=name),
+            vector=[0.5] if new else None,
+            after=frozenset(after),
+        )
+        for name, new, after in changes
+    ]
+    written = [*(one.entry for one in made), *(memory(1).changed(id=name) for name in uncounted)]
+    return ["".join(entry.id for entry in part) for part in in_rounds(made, written)]
+
+
+def test_an_entry_is_written_after_what_overtakes_it_and_otherwise_in_as_few_rounds_as_may_be() -> None:
+    assert rounds() == []
+    assert rounds(uncounted="ab") == ["ab"]
+    assert rounds(("a", True, ""), ("b", True, "")) == ["ab"]
+    assert rounds(("a", False, "b"), ("b", True, ""), ("c", False, "x")) == ["b", "ac"]
+    assert rounds(("a", True, "b"), ("b", True, "c"), ("c", True, "c")) == ["c", "b", "a"]
+    assert rounds(("a", True, "b"), ("b", False, "")) == ["b", "a"]
+    assert rounds(("a", False, "b"), ("b", False, "")) == ["b", "a"]
+    assert rounds(("a", True, "b"), ("b", True, "a"), ("c", True, "")) == ["c", "ab"]
+
+
+def test_what_an_operation_has_written_is_written_once_more_where_that_is_corrected() -> None:
+    stored = memory(2, "o1", operations=("mine",))
+    corrected = replace(change(memory(2, "o2", operations=("mine",)), 2), corrects=True)
+    found = compared([corrected], {"mem_1": stored}, {})
+    assert (found.pending, found.made) == ([corrected], [corrected])
+    assert compared([corrected], {"mem_1": corrected.entry}, {}).pending == []

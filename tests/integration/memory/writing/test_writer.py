@@ -561,6 +561,95 @@ async def test_what_contradicts_or_repeats_a_refused_item_of_its_batch_is_memory
 @pytest.mark.parametrize(
     ("before", "after"),
     [
+        ("The office has nine rooms.", "The office has twelve rooms now."),
+        ("The demo runs on canvas-1.", "Until tomorrow the demo runs on canvas-2."),
+        ("Lunch orders go to Marisol.", "From next week on lunch orders go to Thabo."),
+    ],
+    ids=["replaced", "suspended", "ended"],
+)
+async def test_what_a_refused_item_of_its_batch_would_have_overtaken_is_believed(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, before: str, after: str
+) -> None:
+    batch = read_batch(tenant=tenant, key="k", items=[stated(before, "o1"), stated(after, "o2", 1)])
+    await stores.journal.append(tenant, accepted("job-1", batch, NOW))
+    plan = await stores.writer.plan(batch, at=NOW)
+    assert plan.items[1].over == (plan.items[0].target,), "the control"
+    monkeypatch.setattr(writes, "properties_of", spoiled_where(lambda entry: entry.text == after))
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    assert [found.fate for found in receipts] == [Fate.SEARCHABLE, Fate.REJECTED]
+    entries = await stores.longterm.get(tenant, [plan.items[0].target])
+    [kept] = entries.values()
+    assert isinstance(kept, Memory)
+    assert (kept.state, kept.suspended, kept.valid_until, kept.superseded_by) == (State.CURRENT, None, None, "")
+    for hours in (3, 24 * 20):
+        assert await recalled(stores, tenant, before, hours=hours) == {before}
+    lines = await stores.journal.read(tenant)
+    assert fold(lines).entries == entries
+    assert after not in "".join(line.model_dump_json() for line in lines)
+
+
+@pytest.mark.parametrize("middle", ["refused", "killed"])
+async def test_what_a_chain_of_changes_came_to_is_believed_whatever_becomes_of_its_middle(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, middle: str
+) -> None:
+    texts = ["The log level is info.", "The log level is debug.", "The log level is trace."]
+    items = [stated(text, f"o{number}", number) for number, text in enumerate(texts)]
+    batch = read_batch(tenant=tenant, key="k", items=items)
+    await stores.journal.append(tenant, accepted("job-1", batch, NOW))
+    plan = await stores.writer.plan(batch, at=NOW)
+    if middle == "refused":
+        monkeypatch.setattr(writes, "properties_of", spoiled_where(lambda entry: entry.text == texts[1]))
+    else:
+
+        def die(point: CrashPoint) -> None:
+            if point is CrashPoint.APPLY_HALF_WRITTEN:
+                raise ConnectionError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(door, "reached", die)
+            with pytest.raises(ConnectionError):
+                await stores.writer.apply(batch, plan, operation="job-1")
+        assert await recalled(stores, tenant, "log level", hours=9) == {texts[2]}, "what is said last is written first"
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    fates = [Fate.SEARCHABLE, Fate.REJECTED if middle == "refused" else Fate.SEARCHABLE, Fate.SEARCHABLE]
+    assert [found.fate for found in receipts] == fates
+    assert await recalled(stores, tenant, "log level", hours=9) == {texts[2]}
+    entries = await stores.longterm.get(tenant, [item.target for item in plan.items])
+    chain = [one.superseded_by for item in plan.items if isinstance(one := entries.get(item.target), Memory)]
+    ids = [item.target for item in plan.items]
+    assert chain == ([ids[2], ""] if middle == "refused" else [*ids[1:], ""])
+    assert fold(await stores.journal.read(tenant)).entries == entries
+
+
+async def test_what_replaced_a_memory_stays_believed_where_the_store_refuses_that_memory_again(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = "The log level is info.", "The log level is debug."
+    ids: list[str] = []
+    for number, text in enumerate((first, second)):
+        batch = read_batch(tenant=tenant, key=text, items=[stated(text, f"o{number}", number)])
+        await stores.journal.append(tenant, accepted(f"job-{number}", batch, NOW))
+        ids += await written(stores, batch, f"job-{number}")
+    batch = read_batch(tenant=tenant, key="back", items=[stated(first, "o3", 3)])
+    await stores.journal.append(tenant, accepted("job-back", batch, NOW))
+    plan = await stores.writer.plan(batch, at=NOW)
+    assert (plan.items[0].target, plan.items[0].over) == (ids[0], (ids[1],)), "the control"
+    monkeypatch.setattr(writes, "properties_of", spoiled_where(lambda entry: entry.id == ids[0]))
+    applied = await stores.writer.apply(batch, plan, operation="job-back")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    assert [found.fate for found in receipts] == [Fate.REJECTED]
+    assert await recalled(stores, tenant, "log level", hours=9) == {second}
+    assert fold(await stores.journal.read(tenant)).entries == await stores.longterm.get(tenant, ids)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
         (stated("The log level is info.", "o1"), stated("The log level is debug.", "o2", 1)),
         (fact("The lead is Kim.", "o1"), fact("The lead is Lee.", "o2")),
         (
@@ -590,13 +679,16 @@ async def test_what_replaces_an_entry_that_the_store_refuses_is_memory_beside_it
     assert receipts is not None
     new = plan.items[0].target
     assert [(one.fate, one.id, one.decision) for one in receipts] == [(Fate.SEARCHABLE, new, Decision.REINFORCE)]
-    assert applied.versions == {new: 1}
+    # It was stored as the successor before the store refused what it replaces, and is corrected.
+    assert applied.versions == {new: 2}
     entries = await stores.longterm.get(tenant, [old, new])
-    assert {(one.id, one.version) for one in entries.values() if one.state is State.CURRENT} == {(old, 1), (new, 1)}
+    assert {(one.id, one.version) for one in entries.values() if one.state is State.CURRENT} == {(old, 1), (new, 2)}
+    assert [one.supersedes for one in entries.values() if isinstance(one, Memory)] == ["", ""]
     folded = fold(await stores.journal.read(tenant))
     assert folded.entries == entries
     assert not folded.pending
-    assert await stores.writer.apply(batch, plan, operation="job-1") == applied
+    assert (await stores.writer.apply(batch, plan, operation="job-1")).versions == applied.versions
+    assert await stores.longterm.get(tenant, [old, new]) == entries
 
 
 async def test_a_batch_of_which_the_store_refuses_everything_is_settled(

@@ -8,7 +8,7 @@ import pytest
 from perdure.entries import Entry, Memory, Purpose, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
-from perdure.memory.writing.observation import after, applied, observed, unusable, without
+from perdure.memory.writing.observation import after, applied, observed, successors, unusable, without
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -130,3 +130,30 @@ def test_only_an_item_whose_own_entry_the_store_refuses_is_unusable() -> None:
     refused, kept = unusable(offered, {item_id("t", items[0]): "too odd", "mem_o": "older"}).items
     assert (refused, kept) == (UnusableItem(reason="long-term memory refuses it: too odd"), items[1])
     assert unusable(unusable(offered, {item_id("t", items[0]): "too odd"}), {}).items == (refused, kept)
+
+
+def test_what_could_not_be_replaced_has_no_successor() -> None:
+    old = memory(said("The lead is Kim.")).changed(id="mem_old")
+    item = said("The lead is Lee.", 1, supersedes="mem_old")
+    target = item_id("t", item)
+    planned = PlannedItem(index=0, decision=Decision.SUPERSEDE, target=target)
+    plan = WritePlan(at=NOW, items=(planned,), expected={target: 0, "mem_old": 1})
+    for reasons, link in (({}, "mem_old"), ({"mem_old": "too odd"}, "")):
+        left = without(batch(item), plan, reasons)
+        for decided in (plan, left):
+            entries = applied(batch(item), decided, {"mem_old": old}, reasons)
+            new, _ = entries[target]
+            assert isinstance(new, Memory)
+            assert (new.supersedes, "mem_old" in entries) == (link, bool(link))
+
+
+def test_what_overtakes_an_entry_is_known_until_that_is_said_again() -> None:
+    items = said("a"), said("b"), said("c", supersedes="n"), said("a", 1), said("d", supersedes="n")
+    overs = [("o",), ("A", "o"), ("B",), ("B",), ("o",)]
+    decisions = [Decision.INSERT, Decision.SUPERSEDE, Decision.SUPERSEDE, Decision.REINFORCE, Decision.REJECT]
+    planned = tuple(
+        PlannedItem(index=place, decision=decision, target="ABCAD"[place], over=over)
+        for place, (decision, over) in enumerate(zip(decisions, overs, strict=True))
+    )
+    found = successors(batch(*items), WritePlan(at=NOW, items=planned, expected={}))
+    assert found == {"o": {"A", "B"}, "B": {"C", "A"}, "n": {"C"}}
