@@ -524,3 +524,20 @@ def test_what_names_an_exported_entry_and_says_something_else_is_an_observation_
         assert decided.items[0].reason == reason
         written = applied(batch(item), decided, {stored.id: stored})
         assert ([entry for entry, _ in written.values()] == [stored]) is bool(reason)
+
+
+def test_what_an_attempt_that_died_has_made_of_a_later_item_does_not_reject_an_earlier_one() -> None:
+    def stated(text: str, day: int) -> MemoryItem:
+        at = NOW + timedelta(days=day)
+        return memory(text, occurrence=f"o{day}").changed(occurred_at=at, assertion=assertion_of(text, at).assertion)
+
+    info, debug = stated("The log level is info.", 0), stated("The log level is debug.", 1)
+    offered, later = batch(info, debug), believed(debug, operations=("job",))
+    first = plan(offered, NOTHING, policy=WritePolicy(), at=NOW)
+    known = Known(entries={later.id: later}, deletions={}, operation="job")
+    again = plan(offered, known, policy=WritePolicy(), at=NOW)
+    assert [one.changed(reason="") for one in again.items] == list(first.items)
+    assert again.items[1].over == (first.items[0].target,)
+    # The control: of another operation, it was said later.
+    other = plan(offered, known.changed(operation="other"), policy=WritePolicy(), at=NOW)
+    assert other.items[0].decision is Decision.REJECT
