@@ -92,7 +92,7 @@ async def test_what_the_agent_asked_for_in_a_conversation_is_not_in_its_session(
     assert set(said) == {"Unlock it", "One moment.", "[PIN]", "At 7, in the mill"}
     assert said["Unlock it"] == ""
     assert said["One moment."].endswith("What is your PIN?")
-    assert said["[PIN]"].endswith("What is your PIN?\nOne moment.\nTake your time.")
+    assert said["[PIN]"].endswith("What is your PIN?\n…\nOne moment.\n…\nTake your time.")
     assert said["At 7, in the mill"] == "agent: And when do you rehearse?"
 
 
