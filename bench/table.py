@@ -60,7 +60,7 @@ ROWS: tuple[str, ...] = (
     "{unseen_decisions:.2f} / {unseen_stories:.2f}; stored wrongly {unseen_false_store:.2f}, of private data and "
     "secrets {unseen_false_store_private:.2f}; wrong beliefs {unseen_wrong_beliefs:.0f} | – | – |",
     "| forgetting 500 due of 10,000 / 50,000 / 100,000 | {forget_seconds_at_10k:.1f} / {forget_seconds_at_50k:.1f} / "
-    "{forget_seconds_at_100k:.1f} s | – | – |",
+    "{forget_seconds_at_100k:.1f} s | – | {forget_ratio:.2f} |",
     "| mutants of the pure rules that a unit test notices | {mutants_killed:.1%} of {mutants_total:,.0f} | – | – |",
     "| 25 steps, SIGKILL in step 13 after its effect | {crash_lines:.0f} lines, {crash_seconds:.1f} s from restart "
     "to finished | – | – |",
