@@ -137,54 +137,54 @@ def refusing(monkeypatch: pytest.MonkeyPatch, identifier: str) -> None:
     monkeypatch.setattr(writes, "properties_of", properties)
 
 
+async def two_of_three_unindexed(stores: Stores, tenant: str) -> list[str]:
+    """Write three entries, and take the first two out of the index; returns the ids of all."""
+    batch = batch_of(tenant, 3)
+    plan = await stores.writer.plan(batch, at=NOW)
+    ids = sorted((await stores.writer.apply(batch, plan, operation="job")).versions)
+    for identifier in ids[:2]:
+        await unindexed(stores, tenant, identifier)
+    return ids
+
+
 async def test_what_weaviate_has_come_to_refuse_is_not_deleted_and_the_others_are_repaired(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = batch_of(tenant, 3)
-    plan = await stores.writer.plan(batch, at=NOW)
-    versions = (await stores.writer.apply(batch, plan, operation="job")).versions
-    one, other, _ = sorted(versions)
-    await unindexed(stores, tenant, one)
-    await unindexed(stores, tenant, other)
+    one, other, *_ = ids = await two_of_three_unindexed(stores, tenant)
     refusing(monkeypatch, one)
     assert await stores.repair.repair(tenant, [one, other]) == 1
     assert await stores.longterm.unsearchable(tenant) == [one]
-    assert (await stores.longterm.stored(tenant, sorted(versions))).keys() == versions.keys()
+    assert (await stores.longterm.stored(tenant, ids)).keys() == {*ids}
     assert await stores.checks.unfinished(tenant) == []
 
 
 async def test_what_weaviate_refuses_after_a_repair_that_died_holds_up_no_writer_and_stays_in_the_journal(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = batch_of(tenant, 3)
-    plan = await stores.writer.plan(batch, at=NOW)
-    versions = (await stores.writer.apply(batch, plan, operation="job")).versions
-    one, other, _ = sorted(versions)
-    await unindexed(stores, tenant, one)
-    await unindexed(stores, tenant, other)
+    one, other, *_ = ids = await two_of_three_unindexed(stores, tenant)
     with monkeypatch.context() as patch:
         patch.setattr(repair, "reached", _die)
         with pytest.raises(StoreUnavailable):
             await stores.repair.repair(tenant, [one, other])
     client: Any = stores.redis
     await client.delete(keys.lease(tenant))  # It has run out.
-    assert len(await stores.longterm.stored(tenant, sorted(versions))) == 1, "they are deleted"
+    assert len(await stores.longterm.stored(tenant, ids)) == 1, "they are deleted"
     with monkeypatch.context() as patch:
         refusing(patch, one)
         new = batch_of(tenant, 4, "new", "p").changed(items=batch_of(tenant, 4, "new", "p").items[3:])
         await stores.writer.apply(new, await stores.writer.plan(new, at=NOW), operation="new")
-        stored = await stores.longterm.stored(tenant, sorted(versions))
-        assert stored.keys() == versions.keys() - {one}
+        stored = await stores.longterm.stored(tenant, ids)
+        assert stored.keys() == {*ids} - {one}
         # Nor does it hold up a reconciliation, which counts what it has written.
         await stores.longterm.delete(tenant, [other])
         merged = await stores.reconciler.reconcile(tenant, operation="reconcile", by=BY)
         assert merged.found.written == 1
-        assert (await stores.longterm.stored(tenant, sorted(versions))).keys() == versions.keys() - {one}
+        assert (await stores.longterm.stored(tenant, ids)).keys() == {*ids} - {one}
     assert one in fold(await stores.journal.read(tenant)).entries
     # Once Weaviate takes it, a reconciliation brings it back.
     merged = await stores.reconciler.reconcile(tenant, operation="later", by=BY)
     assert merged.found.written == 1
-    assert (await stores.longterm.stored(tenant, sorted(versions))).keys() == versions.keys()
+    assert (await stores.longterm.stored(tenant, ids)).keys() == {*ids}
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["restored", "control"])

@@ -440,17 +440,19 @@ async def test_a_change_that_is_told_in_other_words_replaces_what_it_changes(sto
     assert (before.text, before.state, before.superseded_by) == (old, State.SUPERSEDED, replaced)
 
 
+ASSERTED = (stated("The log level is info.", "o1"), stated("The log level is debug.", "o2", 1))
+NAMED = (fact("The lead is Kim.", "o1"), fact("The lead is Lee.", "o2"))
+TOLD = (
+    fact("The choir rehearses in St. Olave's hall.", "o1"),
+    fact("Rehearsals of the choir take place at the Kulturhus these days.", "o2")
+    | {"occurred_at": (NOW + timedelta(days=1)).isoformat()},
+)
+"""What is believed, and what replaces it: by what it asserts, as it names the other, or by the words."""
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
-    [
-        (stated("The log level is info.", "o1"), stated("The log level is debug.", "o2", 1)),
-        pytest.param(fact("The lead is Kim.", "o1"), fact("The lead is Lee.", "o2"), marks=pytest.mark.slow),
-        (
-            fact("The choir rehearses in St. Olave's hall.", "o1"),
-            fact("Rehearsals of the choir take place at the Kulturhus these days.", "o2")
-            | {"occurred_at": (NOW + timedelta(days=1)).isoformat()},
-        ),
-    ],
+    [ASSERTED, pytest.param(*NAMED, marks=pytest.mark.slow), TOLD],
     ids=["asserted", "named", "told"],
 )
 async def test_what_an_attempt_that_died_has_replaced_is_settled_by_the_next(
@@ -647,19 +649,7 @@ async def test_what_replaced_a_memory_stays_believed_where_the_store_refuses_tha
     assert fold(await stores.journal.read(tenant)).entries == await stores.longterm.get(tenant, ids)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (stated("The log level is info.", "o1"), stated("The log level is debug.", "o2", 1)),
-        (fact("The lead is Kim.", "o1"), fact("The lead is Lee.", "o2")),
-        (
-            fact("The choir rehearses in St. Olave's hall.", "o1"),
-            fact("Rehearsals of the choir take place at the Kulturhus these days.", "o2")
-            | {"occurred_at": (NOW + timedelta(days=1)).isoformat()},
-        ),
-    ],
-    ids=["asserted", "named", "told"],
-)
+@pytest.mark.parametrize(("before", "after"), [ASSERTED, NAMED, TOLD], ids=["asserted", "named", "told"])
 async def test_what_replaces_an_entry_that_the_store_refuses_is_memory_beside_it(
     stores: Stores,
     tenant: str,
