@@ -23,7 +23,6 @@ from perdure.memory.extraction.lexicon import (
     PRONOUNS,
     SHARED_ROLES,
     is_quality,
-    word_list,
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, spoken
@@ -35,6 +34,7 @@ from perdure.memory.extraction.verbs import (
     CONSUMING,
     DISLIKING,
     FORMS,
+    KEEPING,
     PERSONAL,
     QUITTING,
     RESPONSIBLE,
@@ -107,9 +107,10 @@ def _as_speaker(match: re.Match[str]) -> str:
 
 def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     clause = _turned(clause)
-    subject, rest = list(clause.subject), [word for word in clause.rest if word.lower() not in ("me", "us", "myself")]
+    unsaid = {"me", "us", "myself", *(["any"] if clause.negated else [])}
+    subject, rest = list(clause.subject), [word for word in clause.rest if word.lower() not in unsaid]
     negated, verb = clause.negated, clause.verb
-    attribute = "who" if clause.passive and verb in RESPONSIBLE and "by" in rest else CLASS.get(verb, verb)
+    attribute = _attribute(clause, rest)
     if verb in QUITTING and rest:
         attribute, negated = "quit", not negated
         rest = rest[1:] if rest[0].lower() in ("with", "of", "on") else rest
@@ -123,6 +124,7 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     if person and attribute in ("like", "want", "choose") and {"over", "than"} & {word.lower() for word in rest}:
         attribute, rest = "prefer", [word for word in rest if word.lower() not in ("better", "more", "rather")]
     value = normalised([*rest, *clause.fronted])
+    attribute = "cost" if attribute == "be" and not person and tuple(value) in _GRATIS else attribute
     several = _has_several(clause, attribute)
     if person:
         topic = _object(rest)
@@ -149,6 +151,23 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     )
 
 
+def _attribute(clause: Clause, rest: Sequence[str]) -> str:
+    """Return what a clause says of its subject, by the name that all verbs share that say it."""
+    if clause.passive and clause.verb in RESPONSIBLE and "by" in rest:
+        return "who"
+    if clause.passive and clause.verb in KEEPING:
+        # "Kept in the shed" is where it stands, and "not kept" that there is none any more.
+        if "place" in told_by([*rest, *clause.fronted]):
+            return "be"
+        if clause.negated and not rest:
+            return "quit"
+    return CLASS.get(clause.verb, clause.verb)
+
+
+_GRATIS = {("free",), ("free", "of", "charge"), ("free", "charge")}
+"""What is said of a thing's price with "is", as another price is with "costs"."""
+
+
 def _turned(clause: Clause) -> Clause:
     """Return a clause with what it is about as its subject."""
     subject = [word.lower() for word in clause.subject]
@@ -172,9 +191,9 @@ def _led(clause: Clause) -> Clause:
             return _switched(clause)
         topic, others = _cut(clause.rest, {"to", "from", "into"})
         return clause._replace(subject=topic, verb="change", rest=others, revises=True) if others else clause
-    if clause.verb in _KEEPING and clause.subject[0].lower() in ("i", "we"):
+    if clause.verb in KEEPING and clause.subject[0].lower() in ("i", "we"):
         topic, others = _cut(clause.rest, PREPOSITIONS - {"of", "for", "as"})
-        if topic and (others or clause.fronted) and told_by(topic).get("object"):
+        if topic and (others or clause.fronted or clause.negated) and told_by(topic).get("object"):
             return clause._replace(subject=topic, rest=others, passive=True)
     if clause.verb in ("do", "have", "hold", "run", "start", "begin", "schedule"):
         topic, others = _cut(clause.rest, {"at", "on", "in", "every"})
@@ -182,10 +201,6 @@ def _led(clause: Clause) -> Clause:
         if topic and ({"clock", "day", "frequency", "date"} & told or (clause.verb == "hold" and "place" in told)):
             return clause._replace(subject=topic, verb="be", rest=others)
     return clause
-
-
-_KEEPING = word_list("keep store host park file archive save sterilise sterilize dry")
-"""What people do with a thing in one place, as is said of the thing: "the ledger is kept in the safe"."""
 
 
 def _cut(words: Sequence[str], at: AbstractSet[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

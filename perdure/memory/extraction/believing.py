@@ -251,6 +251,7 @@ def _ground_of_voice(sentence: str, words: str, judge: _Judge, *, outcome: bool)
             Ground.RECALLED: recalls,
             Ground.SENSITIVE: said.by is not Voice.USER and traits.is_guess_at_trait(sentence),
             Ground.HEARSAY: hearsay.is_hearsay(words),
+            Ground.QUESTION: said.by is Voice.USER and asked.is_edit(sentence),
         }
     )
 
@@ -279,8 +280,8 @@ def _kept_clauses(sentence: _Sentence, judge: _Judge) -> list[str]:
     if len(clauses) < 2:
         return []
     grounds = [_ground(clause, judge) for clause in clauses]
-    # "Not sure, but": what is hedged without content hedges the rest.
-    if any(ground is Ground.UNSTABLE and _is_empty(clause) for clause, ground in zip(clauses, grounds, strict=True)):
+    # "Not sure, but" and ", I think?": what is hedged without content hedges the rest.
+    if any(_is_empty(clause) and hedges.is_hedged(reading.words_of(clause)) for clause in clauses):
         return []
     passing = not {Ground.TRANSIENT, Ground.UNSTABLE}.isdisjoint(grounds)
     return [

@@ -21,6 +21,7 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
+from perdure.memory.extraction.preludes import without_prelude
 from perdure.memory.extraction.rewording import reworded
 from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.verbs import CHANGING, FORMS, QUITTING
@@ -51,9 +52,12 @@ class Clause(NamedTuple):
 
 _BREAK = re.compile(r"\s*(?:[;!?]|\.(?=\s|$)|\s[-–—]+\s|—|,(?=\s)|:(?=\s))\s*")
 _SUBORDINATE = re.compile(
-    r"[\s,]+(?:now\s+that|because|since\s+(?!19|20)\w+|as\s+(?:the|my|our|we|i|it|they|he|she|that)\b|so\s+(?:that|we|i|please)|so\s+\w+\s+\w+|although|though|"
-    r"even\s+though|whereas|while|which|who\s+|where\s+(?=we|i|they|he|she)|given\s+that|until\s+(?=the|my|our|further|we|i|it)|till\s+(?=the|further)|"
-    r"unless|in\s+order\s+to|due\s+to|thanks\s+to|after\s+(?=the|my|our|a|that|we|i|all\s+the|last|some)|ever\s+since|if\s|when\s+(?=we|i|the|it|they)).*$",
+    r"[\s,]+(?:now\s+that|because|since\s+(?!19|20)\w+|as\s+(?:the|my|our|we|i|it|they|he|she|that)\b|so\s+(?:that"
+    r"|we|i|please)|so\s+\w+\s+\w+|although|though|"
+    r"even\s+though|whereas|while|which|who\s+|where\s+(?=we|i|they|he|she)|given\s+that|until\s+(?=the|my|our"
+    r"|further|we|i|it)|till\s+(?=the|further)|"
+    r"unless|in\s+order\s+to|due\s+to|thanks\s+to|after\s+(?=the|my|our|a|that|we|i|all\s+the|last|some)"
+    r"|ever\s+since|if\s|when\s+(?=we|i|the|it|they)).*$",
     re.IGNORECASE | re.DOTALL,
 )
 """Reasons and circumstances after the clause."""
@@ -62,11 +66,16 @@ _LEADING = re.compile(
     r"^(?:after|since|once|because|as|now\s+that|when|while|if|although|given\s+that|with)\s", re.IGNORECASE
 )
 _REPORT = re.compile(
-    r"\b(?:report|reports|check|checks|passed|failed|run|test|tests|deploy|deployment|config|configuration|log|status|monitor|monitoring|result|results|"
-    r"notes|changelog|audit|scan|build|release|verified|confirmed|confirmation|observed|inspection|output|info|update|updated|note|reading|sensor|probe|summary|notice|"
-    r"changed|change|news|decision|correction|reminder|heads|sync|job|pipeline|ci|health|diagnostic|diagnostics|survey|review|lookup|query|import|"
-    r"upgrade|complete|completed|migration|rollout|installation|install|maintenance|finished|success|alert|warning|outcome|"
-    r"went|round|mind|back|told|tells|said|says|confirms|switched|moved|true|fact|thing|again|settings|calendar|inventory|measurement|schedule|benchmark|detected|found)\b",
+    r"\b(?:report|reports|check|checks|passed|failed|run|test|tests|deploy|deployment|config|configuration|log"
+    r"|status|monitor|monitoring|result|results|"
+    r"notes|changelog|audit|scan|build|release|verified|confirmed|confirmation|observed|inspection|output|info"
+    r"|update|updated|note|reading|sensor|probe|summary|notice|"
+    r"changed|change|news|decision|rule|startup|boot|ok|habit|correction|reminder|heads|sync|job|pipeline|ci|health"
+    r"|diagnostic|diagnostics|survey|review|lookup|query|import|"
+    r"upgrade|complete|completed|migration|rollout|installation|install|maintenance|finished|success|alert|warning"
+    r"|outcome|"
+    r"went|round|mind|back|told|tells|said|says|confirms|switched|moved|true|fact|thing|again|settings|calendar"
+    r"|inventory|measurement|schedule|benchmark|detected|found)\b",
     re.IGNORECASE,
 )
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
@@ -79,61 +88,42 @@ _RAN = re.compile(
 """With one of these, a number before a colon is the number of a report."""
 _NONE_FOR = re.compile(r"^no\s+(?P<what>[\w\s'-]{2,40}?)\s+for\s+(?P<who>me|us)\b", re.IGNORECASE)
 _CLEFT = re.compile(
-    r"^(?P<what>.{2,60}?)\s+(?:is|are|was|were)\s+(?:what|when|where|who|whom|how)\s+(?P<clause>(?:i|we|my|our|the|his|her|their|he|she|they|[\w'-]+)\s.+)$",
+    r"^(?P<what>.{2,60}?)\s+(?:is|are|was|were)\s+(?:what|when|where|who|whom|how)\s+(?P<clause>(?:i|we|my|our|the"
+    r"|his|her|their|he|she|they|[\w'-]+)\s.+)$",
     re.IGNORECASE,
 )
 _IT_IS_WHO = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<who>.{2,60}?)\s+who\s+(?P<does>\S+\s.+)$", re.IGNORECASE)
 _IS_THE_ONE = re.compile(
-    r"^(?P<who>.{2,60}?)\s+(?:is|are|was|were)\s+the\s+(?:one|ones|person|people|man|woman)\s+(?:who|that)\s+(?P<does>\S+\s.+)$",
-    re.IGNORECASE,
-)
-_ASKED_FIRST = re.compile(
-    r"^(?P<topic>[\w'’ -]{2,40})\?\s+(?P<said>.+?\b)(?:it|them|that stuff|the stuff|the things?|those|that)(?=[\s.!,]"
-    r"|$)",
-    re.IGNORECASE,
-)
-"""What is asked back first: "Coriander? I loathe the stuff"."""
-_OVER_AND = re.compile(
-    r"^(?:the|my|our|his|her|their)\s[\w' -]{2,40}?\s(?:is|are|was|were|has|have)\s(?:over|done|finished|complete"
-    r"|fine|back|better|well|gone|broken"
-    r"|changed|ended|closed|through|fixed|sorted|settled|ready|passed|moved|improved)(?:\s(?:again|now))?\s+(?:and|so)\s+(?=\S+\s+\S+\s+\S+)",
-    re.IGNORECASE,
-)
-"""What has ended, before what holds since: "the works are over and the market is on the square"."""
-_PRELUDE_AND = re.compile(
-    r"^(?:they|he|she|someone|somebody|we|i)\s(?:have\s|has\s)?\w+ed\s[\w' -]{2,40}?\s(?:and|so)\s+"
-    r"(?=(?:my|our"
-    r"|the)\s\S+\s\S+\s\S+)",
-    re.IGNORECASE,
-)
-"""What somebody did before what holds since: "they shuffled the schedule and my show is on Sunday"."""
-_THAT_IS_WHERE = re.compile(
-    r"^(?:i|we)(?:'ve|\s+have)?\s+(?:\w+\s+)?(?:switched|moved|changed|went|gone)\s+(?:over\s+)?to\s+(?P<new>[^,;.]{2,40}?)[,;]"
-    r"\s+(?:and\s+)?(?:that's|that\s+is|it's|which\s+is)\s+(?:now\s+)?where\s+(?P<does>[^,;.]{4,60})",
-    re.IGNORECASE,
-)
-_THAT_IS_HOW = re.compile(
-    r"^(?:please,?\s+)?(?P<new>(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|twelve|as|in|on|at|with|by|from|for|to|via|before|after|under)\s[^,;.]{2,40}?)[,;:]?\s+(?:-\s+)?(?:that's|that\s+is)\s+"
-    r"(?:how(?:\s+(?:long|much|many|often))?|where|when|what|who)\s+(?P<does>(?:i|we|my|our|the)\s[^,;.]{4,60})[.!]?$",
+    r"^(?P<who>.{2,60}?)\s+(?:is|are|was|were)\s+the\s+(?:one|ones|person|people|man|woman)\s+(?:who"
+    r"|that)\s+(?P<does>\S+\s.+)$",
     re.IGNORECASE,
 )
 _FLOATING = re.compile(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
 _IT_IS_THAT = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
 _AS_MY = re.compile(
-    r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my|our)\s+(?P<role>[\w\s-]{2,40})$",
+    r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my"
+    r"|our)\s+(?P<role>[\w\s-]{2,40})$",
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(
-    r"(?:\s+(?:instead\s+of|rather\s+than|in\s+place\s+of|and\s+not|and\s+no\s+longer|replacing)|,\s*(?:not|no\s+longer))\s+(?P<former>[^,;]+?)[\s.!]*$",
+    r"(?:\s+(?:instead\s+of|rather\s+than|in\s+place\s+of|and\s+not|and\s+no\s+longer|replacing)|,\s*(?:not"
+    r"|no\s+longer))\s+(?P<former>[^,;]+?)[\s.!]*$",
     re.IGNORECASE,
 )
 _REPLACED = re.compile(
-    r"^(?P<new>.{2,60}?)\s+(?:has\s+|have\s+)?(?:replaced|replaces|replace|took\s+over\s+from|takes\s+over\s+from|succeeded|succeeds|is\s+replacing)\s+"
+    r"^(?P<new>.{2,60}?)\s+(?:has\s+|have\s+)?(?:replaced|replaces|replace|took\s+over\s+from|takes\s+over\s+from"
+    r"|succeeded|succeeds|is\s+replacing)\s+"
     r"(?P<old>.{2,60}?)(?:\s+as\s+(?:(?:my|our|the)\s+)?(?P<role>.+?))?[\s.!]*$",
     re.IGNORECASE,
 )
 _TOOK_OVER = re.compile(
-    r"^(?P<new>.{2,60}?)\s+(?:has\s+|have\s+)?(?:took\s+over|takes\s+over|taken\s+over|stepped\s+in|steps\s+in)\s+as\s+(?:(?:my|our|the)\s+)?(?P<role>.+?)[\s.!]*$",
+    r"^(?P<new>.{2,60}?)\s+(?:has\s+|have\s+)?(?:took\s+over|takes\s+over|taken\s+over|stepped\s+in"
+    r"|steps\s+in)\s+as\s+(?:(?:my|our|the)\s+)?(?P<role>.+?)[\s.!]*$",
+    re.IGNORECASE,
+)
+_AS_ITS = re.compile(
+    r"^(?P<what>(?:our|my|the) [\w' -]{2,40}?) (?:uses?|has|have) (?P<value>[\w.+#-]+(?: [\w.+#-]+){0,2}?) as "
+    r"(?:its|their|his|her|the|our) (?P<role>[\w -]{2,40})$",
     re.IGNORECASE,
 )
 _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P<be>is|are)\b", re.IGNORECASE)
@@ -141,10 +131,9 @@ _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P
 
 def clause_of(sentence: str) -> Clause | None:
     """Return the clause of a sentence that states something; None: none that can be recognised."""
-    sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
-    sentence = _PRELUDE_AND.sub("", sentence)
-    sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
+    sentence, began = without_prelude(sentence)
     text, revises = spoken(sentence)
+    revises |= began
     # What the end of a sentence says of a change, it says of its last clause: "…, our bus leaves at 7:40 again".
     ended = bool(REVISIONS.search(sentence.strip(" .!")))
     found: Clause | None = None
@@ -232,6 +221,8 @@ def _worth(clause: Clause, *, changed: bool) -> int:
     led = clause.verb in ("change", "go", "move", "switch") or {word.lower() for word in clause.subject} & PRONOUNS
     if clause.verb in _PRELUDES and led and "to" not in said:
         worth -= 2
+    if (clause.verb == "be" and said[:1] in (["back"], ["to"])) or (clause.verb == "have" and "new" in said[:2]):
+        worth -= 2
     if not said or (clause.past and clause.verb not in CHANGING | QUITTING):
         worth -= 1
     if (said and said[0] in ("that", "it", "this", "them")) or "one" in said[:2]:
@@ -263,6 +254,7 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911 
     if match := _AS_MY.match(text):
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["what"])))
     changed = False
+    text = _AS_ITS.sub(r"the \g<role> of \g<what> is \g<value>", text)
     text = _IS_THE_ONE.sub(r"\g<who> \g<does>", _IT_IS_WHO.sub(r"\g<who> \g<does>", text))
     if match := _NEW_ROLE.match(text):
         text, changed = f"my {match['role']} {match['be']}{text[match.end() :]}", True
@@ -338,7 +330,10 @@ def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[st
                 # "… was switched on the test suite takes …", unlike "the chair of the council".
                 and (lower[place - 1] not in PREPOSITIONS or (leading and lower[place - 2].endswith("ed")))
             ):
-                return kept[place:], [] if leading and lower[0] != "with" else kept[:place]
+                before = kept[:place]
+                # "After noon" is when; "after the move" is why, as is what has a verb of its own.
+                timed = lower[0] in ("with", "after") and (lower[1] not in DETERMINERS and verb_at(before[1:]) is None)
+                return kept[place:], [] if leading and lower[0] != "with" and not timed else before
         # "For lunch orders go …" has no way to tell.
         return (kept[-1:], kept[:-1]) if len(kept) > 2 and not leading else (kept, [])
     return kept, []

@@ -11,11 +11,13 @@ _BACK_TO = re.compile(
     re.IGNORECASE,
 )
 _STOPPED = re.compile(
-    r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?P<stop>stop(?:ped|s)?|quit|quits|g[ai]ves?\s+up|given\s+up)\s+(?P<verb>\w+ing)\b",
+    r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?P<stop>stop(?:ped|s)?|quit|quits"
+    r"|suspend(?:ed|s)?|cease(?:d|s)?|halt(?:ed|s)?|g[ai]ves?\s+up|given\s+up)\s+(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
 _STARTED = re.compile(
-    r"\b(?P<who>i|we|he|she|they)\s+(?:(?:have|has|had)\s+)?(?:start(?:ed|s)?|took\s+up|taken\s+up|beg[au]n|resumed?)\s+(?P<verb>\w+ing)\b",
+    r"\b(?P<who>i|we|he|she|they)\s+(?:(?:have|has|had)\s+)?(?:start(?:ed|s)?|took\s+up|taken\s+up|beg[au]n"
+    r"|resumed?)\s+(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
 _RATHER = re.compile(
@@ -44,6 +46,30 @@ _PHRASES = tuple(
         (r"(?:have |has )?put (?P<what>(?:the|my|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)", r"raised \g<what> to"),
         (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
         (r"ahead of", "above"),
+        (
+            r"(?:(?:has|have|had|was|were|is|are) )?(?:been )?(?:gone|went|set|moved|switched|changed|put|reset"
+            r"|reverted"
+            r"|returned|brought|rolled|turned) back (?:to|at)(?= )(?! \w+ing\b)",
+            "changed to",
+        ),
+        (r"(?:am|is|are) (?:an? )?(?:\w+ )?members? of", "join"),
+        (r"(?:have |has )?(?:left|resigned from|dropped out of) (?P<what>.+) for good", r"quit \g<what>"),
+        (r"(?:have |has )?cancell?ed (?:my|our|the) membership (?:of|in|at|with)", "quit"),
+        (r"(?:have |has )?cancell?ed (?:my|our|the) subscription (?:to|for|with)", "do not subscribe to"),
+        (r"(?:have|has) (?:an?|the) subscription (?:to|for|with)", "subscribe to"),
+        (r"(?:my|our) home is in", "I live in"),
+        (r"(?P<have>have|has) got(?! (?:used|to|rid))", r"\g<have>"),
+        (r"(?:like|love|enjoy) (?P<what>[\w' -]{2,40}?) (?:best|the (?:best|most)|most)", r"prefer \g<what>"),
+        (
+            r"(?:is|are|was|were|(?:has|have) been) (?:now )?(?:switched on|turned on|enabled|re-enabled|activated)"
+            r"(?= again| now|$)",
+            "is on",
+        ),
+        (
+            r"(?:is|are|was|were|(?:has|have) been) (?:now )?(?:switched off|turned off|disabled|deactivated)"
+            r"(?= again| now|$)",
+            "is off",
+        ),
         (r"as well as", "and"),
     )
 )
@@ -52,12 +78,14 @@ _PLACE = re.compile(r"(\b)(?:take(s)?|took|taking|taken)\s+place\b", re.IGNORECA
 
 
 _AND_NEVER = re.compile(
-    r",?\s+and\s+(?:i\s+|we\s+)?(?:never|do\s+not|no\s+longer|will\s+not|can\s+not)\s+\w+\s+(?:it|them|any|that)(?:\s+any\s?more)?$",
+    r",?\s+and\s+(?:i\s+|we\s+)?(?:never|do\s+not|no\s+longer|will\s+not|can\s+not)\s+\w+\s+(?:it|them|any"
+    r"|that)(?:\s+any\s?more)?$",
     re.IGNORECASE,
 )
 """What is said once more at the end: "I went off shellfish and never eat it"."""
 _NOT_NOW = re.compile(
-    r",?\s+but\s+(?:i\s+|we\s+|they\s+|he\s+|she\s+|it\s+)?(?:do|does|did|is|are|am|have|has)?\s*(?:not|no\s+longer|stopped)"
+    r",?\s+but\s+(?:i\s+|we\s+|they\s+|he\s+|she\s+|it\s+)?(?:do|does|did|is|are|am|have|has)?\s*(?:not|no\s+longer"
+    r"|stopped)"
     r"(?:\s+do\s+(?:so|it|that))?(?:\s+any\s?(?:more|longer)|\s+now)?$",
     re.IGNORECASE,
 )

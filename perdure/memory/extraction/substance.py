@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from functools import lru_cache
 
-from perdure.assertions import Assertion
+from perdure.assertions import SPEAKERS, Assertion
 from perdure.memory.extraction.lexicon import (
     ARTICLES,
     BE,
@@ -22,7 +22,7 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, spoken, tokens_of
-from perdure.memory.extraction.verbs import CLASS, CONSUMING, DISLIKING, FORMS, RESPONSIBLE
+from perdure.memory.extraction.verbs import CLASS, CONSUMING, DISLIKING, FORMS, KEEPING, LIKING, RESPONSIBLE
 from perdure.words import stem
 
 _SYNONYMS = word_list("leave order accept end use like prefer want dislike live write")
@@ -109,18 +109,19 @@ def _forms(word: str) -> list[str]:
     return stemmed(name if name in _SYNONYMS else base)
 
 
+_ALSO = {"consume": CONSUMING, "like": DISLIKING, "prefer": LIKING, "be": KEEPING, "who": RESPONSIBLE}
+"""Further verbs that say the same of a thing: "who dislikes it" is told by "not like", "where it is" by "keep"."""
+
+
 def _is_verb_of(word: str, assertion: Assertion) -> bool:
     """Return whether a word is another verb for what an assertion says."""
     verbs, attribute = _BASES.get(word, set[str]()), assertion.attribute.split()[-1]
-    match attribute:
-        case "consume":
-            return bool(verbs & CONSUMING)
-        case "like":
-            return bool(verbs & DISLIKING) or "like" in {CLASS.get(verb, verb) for verb in verbs}
-        case "who":
-            return bool(verbs & RESPONSIBLE)
-        case "change":
-            # One raises what another lowers.
-            return False
-        case _:
-            return attribute in {CLASS.get(verb, verb) for verb in verbs} | verbs
+    if attribute == "change":
+        # One raises what another lowers.
+        return False
+    if attribute == "be" and word == "home":
+        return assertion.subject in SPEAKERS
+    if attribute == "prefer" and word in ("best", "most"):
+        return True
+    named = {CLASS.get(verb, verb) for verb in verbs} | verbs
+    return attribute in named or not verbs.isdisjoint(_ALSO.get(attribute, frozenset()))

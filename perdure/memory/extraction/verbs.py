@@ -174,6 +174,9 @@ CHANGING = frozenset(_CLASSES["change"].split())
 LIKING = frozenset((_CLASSES["like"] + " " + _CLASSES["prefer"] + " " + _CLASSES["want"]).split())
 DISLIKING = frozenset(_CLASSES["dislike"].split())
 
+KEEPING = word_list("keep store host park file archive save sterilise sterilize dry")
+"""What people do with a thing in one place, as is said of the thing: "the ledger is kept in the safe"."""
+
 QUITTING = frozenset(
     [
         "give up",

@@ -103,7 +103,9 @@ _VALUE = re.compile(
     r"|[A-Z]{1,2})){0,7}(?![^\W_])"
 )
 _DATE = re.compile(r"\d{1,4}[-./ ]\d{1,2}[-./ ]\d{1,4}|(?:19|20)\d\d(?:[-/](?:19|20)?\d\d)?")
-_PURPOSE = re.compile(r"\b(?:for|on|from|to) (?:the |my |our |her |his |their |this )?\w+\W{0,3}$", re.IGNORECASE)
+_PURPOSE = re.compile(
+    r"\b(?:for|on|from|to) (?:the |my |our |her |his |their |this )?\w+(?: (?:is|was|will be))?\W{0,3}$", re.IGNORECASE
+)
 """Between the name of an id and the id it says what the id is for: "my SSN for the booking:"."""
 
 _NEAR = 45

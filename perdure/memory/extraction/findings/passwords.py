@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 
 _PASSWORD = (
-    r"(?:pass ?words?|passwd|pass[ -]?(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"  # noqa: S105  words
+    r"(?:pass ?words?|passwd|pas+ ?w(?:or|ro|o|r)ds?|pass[ -]?(?:phrase|code)s?|pass(?=\s*[:=])"  # noqa: S105  words
+    r"|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"
     r"|(?:wi-?fi|wlan|network) key|passwort|kennwort|losung"
     r"|contraseñas?|clave|mot de passe"
     r"|mdp|senha|palavra-passe|wachtwoord|hasło|haslo|пароль|lösenord|passord|adgangskode|kodeord|salasana|heslo|jelszó"
@@ -80,7 +81,8 @@ _OPTION = re.compile(
 )
 
 _ASSIGNED = re.compile(
-    r"(?<!\w)[\w.-]{0,30}?(?:pass(?!\w)|password|passwd|pwd|secret|token|credential|auth|signature|[_.-]sid|sessid|sessionid"
+    r"(?<!\w)[\w.-]{0,30}?(?:pass(?!\w)|password|passwd|pwd|secret|token|credential|auth|signature|[_.-]sid|sessid"
+    r"|sessionid"
     r"|csrf|xsrf|cookie|(?:access|account|shared|signing|master|license)[_-]?key"
     r"|apikey)\w{0,20}\s?=\s?[\"']?(?P<value>[^\s\[\"';&]{4,200})",
     re.IGNORECASE,
@@ -89,12 +91,18 @@ _ASSIGNED = re.compile(
 _CODES = re.compile(
     r"\b(?:(?:backup|recovery|rescue|restore|scratch|emergency|one[- ]time|2fa|mfa|otp|totp|authenticator|activation"
     r"|licen[cs]e"
-    r"|product|redemption|redeem|setup|reset|unlock|bitlocker|filevault|verification|security|login|access|entry|door|gate"
+    r"|product|redemption|redeem|setup|reset|unlock|bitlocker|filevault|verification|security|login|access|entry"
+    r"|door|gate"
     r"|wiederherstellungs|pairing)[ -]?(?:codes?|keys?|seeds?|secrets?)|(?:authenticator|totp|otp|2fa) (?:setup "
     r")?(?:seed|secret|key))"
     rf"\b{OF}(?:{IS}|\s+|\s*,\s*)[\"']?(?P<value>[A-Za-z\d]+(?:[-_#*][A-Za-z\d]+)*[#*]?)",
     re.IGNORECASE,
 )
+_SEED_IN_GROUPS = re.compile(
+    r"\b(?i:2fa|mfa|otp|totp|authenticator|seed|secret|setup key)\b[^\n]{0,60}?"
+    r"(?<![^\W_])(?P<value>(?:[A-Z2-7]{4}[ -]){2,15}[A-Z2-7]{2,8})(?![^\W_])"
+)
+"""The seed of one-time codes as it is shown to be typed: base 32, in groups of four."""
 _MAIDEN = re.compile(
     r"\b(?:mother's maiden name|maiden name|(?:security|secret|memorable) (?:answer|word|question(?: answer)?)"
     r"|secret answer)\b"
@@ -131,7 +139,7 @@ MADE_UP = (
 
 def passwords(folded: FoldedText) -> Iterator[Finding]:
     """Yield the values of what the text names a password or a recovery phrase."""
-    for match in _SEED.finditer(folded.text):
+    for match in (*_SEED.finditer(folded.text), *_SEED_IN_GROUPS.finditer(folded.text)):
         yield folded.found(*match.span("value"), Kind.PASSWORD)
     for pattern, words in ((_PASSWORD_IS, 8), (_PHRASE, 30)):
         for match in pattern.finditer(folded.text):

@@ -7,10 +7,10 @@ from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.passwords import IS, OF
 
 _CODE = (
-    r"(?:pin(?:[ -]?(?:code|number|no\.?))?|geheimzahl|code pin|cvv2?|cvc2?|cvn|otp|totp|2fa|mfa|(?:unlock"
+    r"(?:pin(?:[ -]?(?:code|number|no\.?))?|geheimzahl|code pin|cvv2?|cvc2?|cvn|cid|csc|otp|totp|2fa|mfa|(?:unlock"
     r"|swipe) pattern|tan"
     r"|one[- ]time (?:code|pass(?:word|code))"
-    r"|(?:2fa|mfa|verification|security|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|locker"
+    r"|(?:2fa|mfa|verification|security|card|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|locker"
     r"|keypad|voicemail"
     r"|building|key ?box|lock ?box|pass|secret|authenticator|sms|login|backup|recovery|cabin|house"
     r"|building|shed|disarm)(?:'s)? ?codes?"

@@ -144,12 +144,26 @@ _GENERAL = re.compile(
 )
 
 
+_EDIT = re.compile(
+    rf"^{_POLITE}(?:rename|delete|remove|fix|bump|replace|insert|comment out|uncomment|revert|refactor|move|copy|change"
+    r"|extract|inline|edit|append|reformat|drop)\b.*(?<![\w*.])[\w/-]+\.(?:py|js|jsx|ts|tsx|md|go|rs|java|c|cc|cpp|h"
+    r"|ya?ml|json|toml|txt|html|css|scss|sh|sql|cfg|ini|lock|ipynb|rb|php|kt|swift|vue|xml|csv)\b"
+)
+"""Asks for a change of one file."""
+
+
 def is_request(words: str) -> bool:
     """Whether it asks for something to be done once, rather than always in a certain way."""
     if recurs(words):
         return False
     plain = words.strip()
     return bool(_ONCE.match(plain)) or (bool(_REQUEST.match(plain)) and not _GENERAL.search(plain))
+
+
+def is_edit(sentence: str) -> bool:
+    """Whether a sentence, with its names, asks for one change of one file: "rename foo to bar in utils.py"."""
+    plain = sentence.strip().lower()
+    return bool(_EDIT.match(plain)) and not recurs(plain)
 
 
 def is_asking(words: str) -> bool:

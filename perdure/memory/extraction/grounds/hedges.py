@@ -74,7 +74,8 @@ _OPEN = re.compile(
     r"|correct|not wrong)\b"
 )
 _COULD = re.compile(
-    r"(?<!so )(?<!one )(?<!nobody )(?<!that )(?<!if )(?<!who )(?<!we )(?<!i )\bcould (?!not\b|only\b|no longer\b"
+    r"(?<!so )(?<!one )(?<!nobody )(?<!that )(?<!if )(?<!who )(?<!we )(?<!i )\bcould (?!not\b|never\b|only\b"
+    r"|no longer\b"
     r"|finally\b"
     r"|then\b|again\b)[a-z]"
     r"|\b(?:a|the) (?:feeling|chance|possibility|suspicion)\b|\bin theory\b|\bsomething like \d"

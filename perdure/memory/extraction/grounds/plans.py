@@ -137,7 +137,7 @@ _UNFINISHED = re.compile(
     r"|^(?:trying|testing|planning|hoping|thinking|aiming|looking|starting|moving|switching|considering"
     r"|meaning|heading|getting ready|working)\b"
     r"(?!.*\b(?:is|are|was|were|has|had|did|does|made|got|took|helps?|helped|makes?|gave|gives|brought|cut"
-    r"|fixed|led|saved|stopped|\w+ed)\b)"
+    r"|fixed|led|saved|stopped|broke|sped|ran|cost|kept|lost|won|grew|fell|rose|let|went|came|left|meant|\w+ed)\b)"
 )
 _BEGINNING = re.compile(r"^(?:starting|beginning|effective|commencing|from|as of)\b[^,]{2,40},\s+")
 _CHOICE = re.compile(

@@ -4,8 +4,10 @@ import re
 
 _CONDITIONAL = r"(?! (?:without|unless|if|until|when|before|after|on|because|over|with|for more)\b)"
 _BODY = (
-    r"(?:arms?|legs?|foot|feet|ankles?|wrists?|hands?|fingers?|thumbs?|toes?|knees?|back|neck|head|eyes?|ears?|nose|throat"
-    r"|stomach|tummy|belly|shoulders?|hips?|ribs?|chest|tooth|teeth|gums?|lips?|tongue|skin|scalp|heart|voice|jaw|elbows?)"
+    r"(?:arms?|legs?|foot|feet|ankles?|wrists?|hands?|fingers?|thumbs?|toes?|knees?|back|neck|head|eyes?|ears?|nose"
+    r"|throat"
+    r"|stomach|tummy|belly|shoulders?|hips?|ribs?|chest|tooth|teeth|gums?|lips?|tongue|skin|scalp|heart|voice|jaw"
+    r"|elbows?)"
 )
 _WEATHER = (
     r"(?:fog|mist|wind|rain|sun|snow|sleet|ice|sky|clouds?|tide|storm|hail|thunder|lightning|frost|heat|breeze|drizzle"
@@ -23,24 +25,34 @@ _AILMENT = (
     r"|flight|mouth ?full|hands full|crumbs|paint on|mud on|sand in)"
 )
 _HAPPENED = (
-    r"(?:lost|spilled|spilt|missed|forgot|left|burnt|burned|broke|dropped|stubbed|woke|slept|had|ate|cut|hit|sprained|twisted"
-    r"|caught|came|saw|met|walked|drove|finished|started|found|locked|tripped|fell|ran|snapped|cracked|jammed|bumped|sat|stood"
+    r"(?:lost|spilled|spilt|missed|forgot|left|burnt|burned|broke|dropped|stubbed|woke|slept|had|ate|cut|hit"
+    r"|sprained|twisted"
+    r"|caught|came|saw|met|walked|drove|finished|started|found|locked|tripped|fell|ran|snapped|cracked|jammed|bumped"
+    r"|sat|stood"
     r"|nodded|dozed|arrived|landed|overslept|skipped|heard|dreamt|dreamed|tore|soaked|knocked)"
 )
 _FINITE = (
-    r"(?:is|are|was|were|has|had|did|does|helps?|makes?|made|took|takes|got|gets|keeps|kept|cut|cuts|led|leads|won|wins|lost|loses|earns?|bought|buys|works?|gives?|gave"
-    r"|covers?|includes?|serves?|supplies|handles?|grows?|blooms?|ripens?|starts?|ends?|opens?|closes?|begins?|lasts?|runs?|happens|stands?|contains?|depends?|stays?|brings?|brought|\w{3,}ed|suits?|feels?|beats|means|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
+    r"(?:is|are|was|were|has|had|did|does|helps?|makes?|made|took|takes|got|gets|keeps|kept|cut|cuts|led|leads|won"
+    r"|wins|lost|loses|earns?|bought|buys|works?|gives?|gave"
+    r"|covers?|includes?|serves?|supplies|handles?|grows?|blooms?|ripens?|starts?|ends?|opens?|closes?|begins?"
+    r"|lasts?|runs?|happens|stands?|contains?|depends?|stays?|brings?|brought|\w{3,}ed|suits?|feels?|beats|means"
+    r"|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
 )
 _HABITUAL_ING = (
-    r"(?:using|living|working|running|standing|allergic|missing|everything|anything|nothing|something|morning|evening|king|string|thing"
-    r"|spring|building|ring|wing|during|according|excluding|including|regarding|concerning|following|billing|parking|shipping"
-    r"|training|spelling|printing|meeting|warning|heating|lighting|seating|pricing|staging|wedding|housing|boarding|planning"
-    r"|hosting|logging|monitoring|testing|outgoing|incoming|existing|voting|opening|closing|banking|accounting|marketing)"
+    r"(?:using|living|working|running|standing|allergic|missing|everything|anything|nothing|something|morning"
+    r"|evening|king|string|thing"
+    r"|spring|building|ring|wing|during|according|excluding|including|regarding|concerning|following|billing|parking"
+    r"|shipping"
+    r"|training|spelling|printing|meeting|warning|heating|lighting|seating|pricing|staging|wedding|housing|boarding"
+    r"|planning"
+    r"|hosting|logging|monitoring|testing|outgoing|incoming|existing|voting|opening|closing|banking|accounting"
+    r"|marketing)"
 )
 _SITUATIONS = (
     # "Boss is in the room", "two people ahead of me".
     re.compile(
-        r"\b(?:in the (?:room|next room|same room|hallway|waiting area)|(?:ahead of|in front of|behind|next to|beside"
+        r"^(?!(?:nobody|no one|everyone|everybody|never|always|only) ).*\b(?:in the (?:room|next room|same room"
+        r"|hallway|waiting area)|(?:ahead of|in front of|behind|next to|beside"
         r"|opposite"
         r"|above|below|near|around) (?:me|us)|outside (?:my|our|the) (?:window|door|room)|on my (?:lap|screen|desk "
         r"right|shoulder"
@@ -79,7 +91,8 @@ _SITUATIONS = (
     re.compile(
         rf"\b(?:my|his|her|our|their) (?:left |right |lower |upper |poor |big |little |front |whole )*{_BODY} "
         rf"(?:has(?:n't)?|have(?:n't)?"
-        r"|keeps?|won't|feels?|felt|hurts?|aches?|itch(?:es)?|throbs?|tingles?|stings?|burns?|bleeds?|twitche?s?|seized|gave|went|started"
+        r"|keeps?|won't|feels?|felt|hurts?|aches?|itch(?:es)?|throbs?|tingles?|stings?|burns?|bleeds?|twitche?s?"
+        r"|seized|gave|went|started"
         r"|stopped|cramped|clicks|is (?:still )?\w+ing|are (?:still )?\w+ing|is (?:sore|stiff|numb|swollen|blocked"
         r"|itchy|tender|raw)"
         r"|are (?:sore|stiff|numb|swollen|blocked|itchy|tender|raw))\b(?! (?:always|been (?:weak|bad) since))"
@@ -96,7 +109,8 @@ _SITUATIONS = (
     ),
     # A machine's state with how long it has lasted.
     re.compile(
-        r"\b(?:active|running|up|idle|connected|waiting|queued|pending|stuck|paused|stalled|blocked|locked|degraded|offline|online)\b"
+        r"\b(?:active|running|up|idle|connected|waiting|queued|pending|stuck|paused|stalled|blocked|locked|degraded"
+        r"|offline|online)\b"
         r"\W{0,3}(?:\(\w+\) ?)?(?:(?:for|since) )?(?:about )?\d+ ?(?:ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?"
         r"|hours?|d|days?)(?![a-z])"
         r"|\bactive \(\w+\)|\b\d+ ?(?:of|/) ?\d+ (?:running|ready|healthy|up|online|nodes?|pods?|replicas?|workers?)\b"

@@ -54,7 +54,7 @@ _RESULT = re.compile(
 _CAUSE = re.compile(
     r"\b(?:after|by|because|since|instead of|rather than|from|once|when|with|without|until|due to|to \d"
     r"|on (?:X|node|python|version|v\d)|only|but|while|in \d|than|via|through|made|brought|cut|fixed"
-    r"|resolved|solved|cured|stopped|no effect|worked|helped)\b|[;:]"
+    r"|resolved|solved|cured|stopped|broke|no effect|worked|helped)\b|[;:]"
 )
 
 

@@ -101,6 +101,7 @@ _INFERRED = re.compile(
 
 def is_guess_at_trait(sentence: str) -> bool:
     """Whether it attributes identity, health, politics, religion, money or the like to a person, or guesses at it."""
+    sentence = sentence.replace("_", " ")
     if _TRAIT.search(sentence):
         return bool(_PERSON.search(sentence) or _GUESS.search(sentence))
     if _ORIGIN.search(sentence) or _SAID_OF_USER.search(sentence):
