@@ -10,10 +10,12 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
+from perdure.changes import ActorKind
 from perdure.crashpoints import CrashPoint, reached
+from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable, TenantErased
 from perdure.holds import Hold
-from perdure.jobs import Batch
+from perdure.jobs import Batch, UnusableItem
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Passed
@@ -21,9 +23,11 @@ from perdure.names import Workflow
 from perdure.stores.journal import lines
 from perdure.stores.journal.lines import Accepted, Line, Settled
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.errors import of_call
+from perdure.tolerance import changed_back
 
 ABOUT_TO_START = timedelta(hours=1)
 """How long after accepting a batch a process may still start its job: a choice, far above any retry."""
@@ -39,6 +43,7 @@ class Submitter:
     leases: Leases
     writer: Writer
     intake: Intake
+    erasures: RedisErasures
 
     async def submit(self, batch: Batch, job: str) -> Batch:
         """Put on hold what has to wait, journal the rest of a batch, and start its job; returns that rest.
@@ -60,9 +65,11 @@ class Submitter:
             if batch.epoch is not None and batch.epoch < epoch:
                 raise TenantErased("the user was erased after this began")
             if batch.epoch is None and batch.approved is None:
-                batch = batch.changed(epoch=epoch)
-        # What was approved counts from now on, not from when it was put on hold.
-        counts_from = now if batch.approved else accepted_at
+                batch = _since(await self.erasures.of(batch.tenant), batch.changed(epoch=epoch))
+        counts_from = accepted_at
+        if batch.approved and batch.author.kind is ActorKind.PERSON:
+            # What a person approves counts from now on; what nobody answered, from when it was put on hold.
+            counts_from, batch = now, batch.changed(recorded=())
         batch, holds = await self.intake.taken(batch.changed(accepted_at=counts_from), job=job, at=now)
         for hold in holds:
             await self.hold(hold)
@@ -149,6 +156,15 @@ class Submitter:
         except RPCError as error:
             raise of_call(error) from error
         return True
+
+
+def _since(erasure: Erasure | None, batch: Batch) -> Batch:
+    """Return a batch without what was said or learned before the memory that it is for was erased."""
+    if erasure is None or not batch.recorded:
+        return batch
+    erased = UnusableItem(reason=f"the memory was erased on {erasure.at:%Y-%m-%d}, after this was learned")
+    items = (one if at > erasure.at else erased for one, at in zip(batch.items, batch.recorded, strict=True))
+    return changed_back(batch, items=tuple(items))
 
 
 def _tells_of(line: Line, job: str) -> bool:

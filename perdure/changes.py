@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from perdure.entries import Entry, State
+from perdure.entries import Entry, Memory, State
 from perdure.model import Instant, OpenEnum, Passed, Stored
 
 
@@ -84,6 +84,8 @@ class Deletion(Stored):
     """Whether somebody asked for it, and no rule did."""
     occurrences: tuple[str, ...] = ()
     """The observations that supported it: a resubmission of one of them does not bring it back."""
+    wordings: tuple[str, ...] = ()
+    """The ids that it would have in other words in which it was said."""
     purged: bool = False
     """False while forgetting it can still be undone."""
     restored_at: Instant | None = None
@@ -93,6 +95,19 @@ class Deletion(Stored):
     def age(self) -> tuple[datetime, bool, bool]:
         """Orders the lines on one entry: the greatest one is in force."""
         return self.at, self.restored_at is not None, self.purged
+
+    @classmethod
+    def of(cls, entry: Entry, *, at: datetime, reason: str, run: str, on_request: bool = False) -> "Deletion":
+        """Return the line on an entry that is forgotten, with all that may not bring it back."""
+        return cls(
+            id=entry.id,
+            at=at,
+            reason=reason,
+            run=run,
+            on_request=on_request,
+            occurrences=entry.occurrences,
+            wordings=entry.wordings if isinstance(entry, Memory) else (),
+        )
 
     def holds(self, run: str) -> bool:
         """Return whether this run wrote the line, and it still counts: it was neither undone nor purged."""
@@ -117,6 +132,15 @@ class Deletion(Stored):
         one about tomorrow gets no exception.
         """
         return self.restored_at is None and (occurrence in self.occurrences or recorded_at <= self.at)
+
+
+def by_wording(deletions: Mapping[str, Deletion]) -> dict[str, Deletion]:
+    """Return deletions by each id that what they forgot may be offered under; an entry's own line goes first.
+
+    Args:
+        deletions: By the id of the entry that each forgot.
+    """
+    return {one: line for line in deletions.values() for one in line.wordings} | dict(deletions)
 
 
 def latest(known: Mapping[str, Deletion], others: Iterable[Deletion]) -> dict[str, Deletion]:

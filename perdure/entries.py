@@ -24,7 +24,6 @@ distinguished from a retry, and none is counted."""
 OPERATIONS_KEPT = 8
 """How many operation ids an object keeps, to recognise a duplicate write."""
 
-
 normalised = AfterValidator(partial(unicodedata.normalize, "NFC"))
 """Brings text into Unicode NFC."""
 
@@ -33,7 +32,6 @@ Key = Annotated[str, normalised]
 
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), normalised]
 """What people call something."""
-
 
 MOST_NAMES = 20
 """How many names a memory may have."""
@@ -238,6 +236,8 @@ class Memory(Remembered, Described):
     """What it is kept for: extracted, until somebody gives it explicitly too."""
     merged_from: tuple[str, ...] = ()
     """The ids of the memories that became this one; it stands for each of them."""
+    wordings: tuple[str, ...] = ()
+    """The ids of the other words in which it was said: forgotten, it does not come back in these either."""
     trials: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()
     """The tasks that recalled it and whose end is known, newest last, by short digests."""
     successes: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()

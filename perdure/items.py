@@ -206,6 +206,8 @@ class OfferedItem(Passed):
     item: Item
     of: OwnerId | None = None
     """The team or agent that the task's user belongs to; None: the user's own memory."""
+    at: Instant | None = None
+    """When it was learned; None: an earlier build did not say."""
 
 
 _IMPORTED = "import/"

@@ -67,10 +67,18 @@ class Batch(Passed):
     """Who asks; None: the task, or an unnamed caller."""
     accepted_at: Instant | None = None
     """When it was accepted; None: unknown, and each item counts as accepted when it was observed."""
+    recorded: tuple[Instant, ...] = ()
+    """When each item was said or learned, where it waited somewhere before it was offered: what was forgotten since
+    then stays forgotten. Empty: when the batch was accepted."""
     epoch: int | None = None
     """The tenant's epoch when the batch was accepted; None: Redis did not answer then, and the first plan sets it."""
     approved: Approved | None = None
     """The approval on which it is planned, so that no policy holds it again; None: it was never on hold."""
+
+    @property
+    def began(self) -> Instant | None:
+        """When the first of its items was said, learned or accepted, as far as that is known."""
+        return min(filter(None, (*self.recorded, self.accepted_at)), default=None)
 
     @property
     def author(self) -> Actor:

@@ -60,7 +60,7 @@ class Outbox:
 
     def add(self, items: tuple[OfferedItem, ...], refused: tuple[str, ...]) -> None:
         """Gather what a step has to remember; submit it once it is enough for a job."""
-        self._update(buffer=(*self._learned.buffer, *items))
+        self._update(buffer=(*self._learned.buffer, *_dated(items)))
         self._refuse(*refused)
         if len(self._learned.buffer) >= BATCH:
             self.flush()
@@ -88,7 +88,7 @@ class Outbox:
             ActivityError: When a job failed.
         """
         self.flush()
-        self._update(buffer=items)
+        self._update(buffer=_dated(items))
         self._refuse(*refused)
         for submitting in [self._send(batch) for batch in self._batches()]:
             job = await asyncio.shield(submitting)
@@ -155,10 +155,18 @@ class Outbox:
         run, buffer, made = workflow.info().workflow_id, self._learned.buffer, self._learned.batches
         batches: list[Batch] = []
         for of in dict.fromkeys(one.of for one in buffer):
-            items = tuple(one.item for one in buffer if one.of == of)
-            for start in range(0, len(items), BATCH):
-                key, some = f"{run}/{made + len(batches)}", items[start : start + BATCH]
-                whole = {"tenant": self._tenant, "of": of, "key": key, "items": some, "run": run, "agent": self._agent}
+            of_one = [one for one in buffer if one.of == of]
+            for start in range(0, len(of_one), BATCH):
+                some = of_one[start : start + BATCH]
+                whole = {
+                    "tenant": self._tenant,
+                    "of": of,
+                    "key": f"{run}/{made + len(batches)}",
+                    "items": tuple(one.item for one in some),
+                    "run": run,
+                    "agent": self._agent,
+                    "recorded": tuple(one.at or workflow.now() for one in some),
+                }
                 batch = taken_back(Batch, whole)
                 # An owner's epoch is another one.
                 batches.append(batch if of else batch.changed(epoch=self._epoch))
@@ -172,6 +180,10 @@ class Outbox:
 
     def _update(self, **changes: object) -> None:
         self._learned = self._learned.changed(**changes)
+
+
+def _dated(items: tuple[OfferedItem, ...]) -> tuple[OfferedItem, ...]:
+    return tuple(one.changed(at=workflow.now()) for one in items)
 
 
 def _size(batch: Batch) -> int:

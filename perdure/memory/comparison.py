@@ -121,7 +121,7 @@ def purgeable(expected: Mapping[str, int], stored: Mapping[str, Entry], at: date
 def observed_anew(tenant: str, line: Accepted, deletions: Mapping[str, Deletion]) -> bool:
     """Return whether an accepted item was observed after its entry was purged: its job is still to come."""
     deletion = deletions.get(line.id)
-    return deletion is not None and not deletion.covers(occurrence_of(tenant, line.item), line.at)
+    return deletion is not None and not deletion.covers(occurrence_of(tenant, line.item), line.recorded or line.at)
 
 
 def reasons(changes: Sequence[Change]) -> dict[Actor, dict[str, list[str]]]:

@@ -322,8 +322,8 @@ class Door:
 
     async def _compared(self, tenant: str, lease: Lease, changes: Sequence[Change]) -> Compared:
         ids = [change.id for change in changes]
-        stored, deletions = await together(self._repair.whole(tenant, lease, ids), self._deletions.of(tenant, ids))
-        return compared(changes, stored, deletions)
+        known, gone = self._repair.whole(tenant, lease, ids), self._deletions.covering(tenant, ids)
+        return compared(changes, *await together(known, gone))
 
     def _stamped(self, change: Change, stored: Entry | None) -> Entry:
         entry = change.entry.counted_as(stored) if stored else change.entry

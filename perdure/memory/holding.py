@@ -89,5 +89,6 @@ class HoldPolicy(Model):
             doubt: Whether it contradicts what is believed.
         """
         alone = batch.changed(key=hold_id(batch.tenant, job, index), items=(item,), approved=None)
+        alone = alone.changed(recorded=batch.recorded[index : index + 1])
         silence = Silence.REJECT if doubt else self.on_silence
         return Hold(batch=alone, reason=reason, until=at + self.deadline, silence=silence, doubt=doubt)

@@ -79,6 +79,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         leases=services.leases,
         writer=services.writer,
         intake=services.intake,
+        erasures=services.erasures,
     )
     changed = ChangedTenants(services.redis)
     recalls = TaskRecalls(services.redis, services.bindings.ttl)

@@ -120,10 +120,7 @@ class Forgetter:
             )
             for item in chosen
         ]
-        deletions = [
-            Deletion(id=item.id, at=at, reason=item.reason, run=run, occurrences=stored[item.id].occurrences)
-            for item in forgetting.tombstone
-        ]
+        deletions = [Deletion.of(stored[item.id], at=at, reason=item.reason, run=run) for item in forgetting.tombstone]
         await self._door.change(tenant, changes, deletions=deletions)
         reached(CrashPoint.FORGET_TOMBSTONED)
         kept = [self._rules.date(stored[item.id])[0] for item in forgetting.backdated]

@@ -13,7 +13,7 @@ from perdure.entries import Purpose
 from perdure.episodes import IDLE, Episode, EpisodeKind, due_at
 from perdure.errors import InvalidItem, PerdureError
 from perdure.identity import digest
-from perdure.jobs import Batch, named_job
+from perdure.jobs import Batch, UnusableItem, named_job
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction import observing
 from perdure.memory.write_policies import WritePolicy
@@ -154,7 +154,9 @@ def _batches(
             yield from _batches(work, key, items[:half], start)
             yield from _batches(work, key, items[half:], start + half)
     else:
-        yield start, batch.changed(by=work.by)
+        # What was said before something was forgotten does not bring it back, however late it is promoted.
+        said = tuple(min(item.occurred_at, work.now) for item in batch.items if not isinstance(item, UnusableItem))
+        yield start, batch.changed(by=work.by, recorded=said)
 
 
 def _named(session: str) -> str:

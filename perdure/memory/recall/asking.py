@@ -13,7 +13,7 @@ from perdure.episodes import Episode, permitted
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.filters import Filters
 from perdure.losses import Store
-from perdure.memory.recall import local
+from perdure.memory.recall import local, sessions
 from perdure.memory.recall.absences import What
 from perdure.memory.recall.journaled import journaled
 from perdure.memory.recall.query import FoundBy, Query
@@ -29,8 +29,6 @@ from perdure.words import stems
 _T = TypeVar("_T")
 _S = TypeVar("_S", bound=Sized)
 
-_EPISODES_RECENT = 10
-_EPISODES_IMPORTANT = 5
 _PINNED = 200
 """Pinned memories of a user that are looked at, the newest first. A choice: a fifth of a block holds fewer."""
 _CONSTRAINTS = 1_000
@@ -252,15 +250,14 @@ class Asking:
         """Return what happened in the session, as far as it may be shown: the newest and the most important."""
         if Purpose.GIVEN in self._query.withheld:
             return []
-        told, session = self._from.episodes.told, self._query.session
-        limits = {"recent": _EPISODES_RECENT, "important": _EPISODES_IMPORTANT}
-        found = await self._ask("redis", "episodes", lambda: told(self._tenant, session, **limits))
+        found = await self._ask("redis", "episodes", lambda: sessions.kept(self._from.episodes, self._query))
         if found is None:
             waited = await self._ask_disk("spool", lambda: self._from.spool.read(self._tenant))
-            # A step that was tried twice has left its episode twice.
-            lines = [line.episode for line in waited.episodes if line.session == session] if waited else []
-            waiting = {episode.id: episode for episode in lines}.values()
-            found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
+            found = sessions.waiting(waited.episodes if waited else (), self._query.session)
+        if learned := sessions.learned(self._tenant, found):
+            log = self._from.deletions.covering
+            gone = await self._ask("redis", "deletions", lambda: log(self._tenant, sorted(learned)))
+            found = sessions.unforgotten(found, learned, gone or {})
         return sorted(permitted(found, self._withdrawn), key=lambda episode: (episode.at, episode.id))
 
     @property

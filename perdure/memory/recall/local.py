@@ -7,7 +7,7 @@ nothing is recalled that would be refused.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from perdure.changes import Deletion
+from perdure.changes import Deletion, by_wording
 from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
 from perdure.items import Item
 from perdure.jobs import Batch, UnusableItem
@@ -19,7 +19,7 @@ from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
 from perdure.stores.journal.folding import Folded, fold
-from perdure.stores.journal.lines import Accepted, Line
+from perdure.stores.journal.lines import Accepted, Line, recorded
 from perdure.tolerance import taken_back
 from perdure.words import ENGLISH, stems
 
@@ -69,10 +69,12 @@ def believed(tenant: str, folded: Folded, *, policies: Mapping[str, WritePolicy]
     entries = dict(folded.entries)
     for items in _batches(folded.pending):
         first = items[0]
+        placed = _in_their_places(items)
         lines = {
             "tenant": tenant,
             "key": first.job[:300],
-            "items": _in_their_places(items),
+            "items": placed,
+            "recorded": recorded(items, len(placed)),
             "run": first.run,
             "agent": first.agent,
             "session": first.session,
@@ -80,7 +82,7 @@ def believed(tenant: str, folded: Folded, *, policies: Mapping[str, WritePolicy]
             "accepted_at": first.at,
         }
         batch = taken_back(Batch, lines)
-        known = Known.model_construct(entries=entries, deletions=folded.deletions)
+        known = Known.model_construct(entries=entries, deletions=by_wording(folded.deletions))
         decided = plan(batch, known, policy=policy_of(policies, first.policy), at=at)
         entries |= {identifier: entry for identifier, (entry, _) in applied(batch, decided, entries).items()}
     return entries

@@ -95,13 +95,8 @@ def logged(
     found = latest(one, other.values())
     for identifier, entry in entries.items():
         if entry.state is State.FORGOTTEN and identifier not in found:
-            found[identifier] = Deletion(
-                id=identifier,
-                at=at,
-                reason=entry.forget_reason,
-                run="reconcile",
-                on_request=entry.on_request,
-                occurrences=entry.occurrences,
+            found[identifier] = Deletion.of(
+                entry, at=at, reason=entry.forget_reason, run="reconcile", on_request=entry.on_request
             )
     return found
 

@@ -16,6 +16,7 @@ from perdure.items import bounded_metadata, statement
 from perdure.memory.extraction.substance import adds_nothing
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.contradictions import contradict
+from perdure.memory.writing.observation import reworded
 
 _MOST_LISTED = 20
 """Tags, names, relations and scopes that a memory may have."""
@@ -119,6 +120,7 @@ def merged(identifier: str, first: Memory, second: Memory) -> Memory:
         valid_until=_latest(first.valid_until, second.valid_until),
         suspended=_suspended(first, second),
         merged_from=(first.id, second.id),
+        wordings=reworded(first, *second.wordings),
         supersedes=first.id,
         superseded_by="",
         trials=trials[-OCCURRENCES_KEPT:],

@@ -223,10 +223,24 @@ class Updater:
             raise InvalidInput("id", "it is forgotten already")
         if isinstance(entry, Memory):
             revising.require_permitted(asked.request.update, [entry], asked.request.by.kind)
-        why, known = revising.FORGOTTEN, entry.occurrences
-        line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, on_request=True, occurrences=known)
-        gone = entry.forgotten(why, asked.at + self._grace, on_request=True)
-        return ChangePlan(entry.id, ((entry, gone),), (line,))
+        gone = [entry, *await self._ancestors(asked.tenant, entry)]
+        why, until = revising.FORGOTTEN, asked.at + self._grace
+        return ChangePlan(
+            entry.id,
+            tuple((one, one.forgotten(why, until, on_request=True)) for one in gone),
+            tuple(Deletion.of(one, at=asked.at, reason=why, run=asked.operation, on_request=True) for one in gone),
+        )
+
+    async def _ancestors(self, tenant: str, entry: Entry) -> list[Memory]:
+        """Return the memories that became this one, at any remove: they say what it says, and go with it."""
+        found: dict[str, Memory] = {}
+        wanted = set(entry.merged_from) if isinstance(entry, Memory) else set[str]()
+        while wanted:
+            stored = await self._longterm.get(tenant, sorted(wanted))
+            gone = [one for one in stored.values() if isinstance(one, Memory) and one.state is State.SUPERSEDED]
+            found |= {one.id: one for one in gone}
+            wanted = {origin for one in gone for origin in one.merged_from} - found.keys()
+        return [*found.values()]
 
     async def _merger(self, asked: AskedChange, other: str) -> ChangePlan:
         if other == asked.request.id:

@@ -28,6 +28,9 @@ from perdure.tolerance import changed_back, taken_back
 REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""
 
+MOST_WORDINGS = 100
+"""How many other wordings of a memory are known by their ids, in 7 kB at most; the newest. A choice."""
+
 WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
 """The decisions that lead to a write."""
 
@@ -44,7 +47,12 @@ def occurrence_of(tenant: str, item: Item) -> str:
 
 
 def recorded_at(batch: Batch, index: int, item: Item) -> datetime:
-    """Return when an item was recorded: when its batch was accepted, each item later than the one before it."""
+    """Return when an item was recorded: when it was said or learned, or when its batch was accepted.
+
+    Of a batch, each item is later than the one before it.
+    """
+    if index < len(batch.recorded):
+        return batch.recorded[index] + timedelta(microseconds=index)
     if batch.accepted_at is None:
         return item.occurred_at
     return batch.accepted_at + timedelta(microseconds=index)
@@ -152,7 +160,14 @@ def observed(
         # Whatever somebody calls it by finds it.
         more |= {"names": tuple(dict.fromkeys((*stored.names, *item.names)))[:MOST_NAMES]}
         more |= {"authors": _authors(stored.authors, author)}
+        more |= {"wordings": reworded(stored, item_id(batch.tenant, item))}
     return stored.changed(**(seen | more))
+
+
+def reworded(memory: Memory, *ids: str) -> tuple[str, ...]:
+    """Return the wordings of a memory after it was said in words in which its id would be one of these."""
+    others = (one for one in (*memory.wordings, *ids) if one != memory.id)
+    return tuple(dict.fromkeys(others))[-MOST_WORDINGS:]
 
 
 def _authors(known: tuple[str, ...], author: str) -> tuple[str, ...]:

@@ -272,7 +272,7 @@ def _objection(case: _Case, item: Item, found: Contradiction) -> str:
         return problem
     if not isinstance(item, MemoryItem):
         return ""
-    if problem := _replaced_already(batch.tenant, item, case.beside.entries, found):
+    if problem := _replaced_already(case, item, found):
         return problem
     if item.confidence < case.policy.minimum_confidence:
         field, low = f"items[{index}].confidence", f"{item.confidence} is below {case.policy.minimum_confidence}"
@@ -312,15 +312,19 @@ def _cannot_replace(tenant: str, item: MemoryItem, replaced: Entry | None) -> st
     return ""
 
 
-def _replaced_already(tenant: str, item: MemoryItem, entries: Mapping[str, Entry], found: Contradiction) -> str:
+def _replaced_already(case: _Case, item: MemoryItem, found: Contradiction) -> str:
     """Return why a memory that was replaced is not believed again; empty: it may be."""
+    tenant, entries = case.batch.tenant, case.beside.entries
     stored = entries.get(item_id(tenant, item))
     if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
         return ""
     problem = f"it was replaced by {stored.superseded_by}"
     if occurrence_of(tenant, item) in stored.occurrences:
         return problem
-    successor = entries.get(stored.superseded_by)
+    successor, gone = entries.get(stored.superseded_by), case.known.deletions.get(stored.superseded_by)
+    if gone and gone.restored_at is None and recorded_at(case.batch, case.index, item) <= gone.at:
+        # It was offered before its successor was forgotten, which does not bring back what that replaced.
+        return f"{problem}, which was forgotten on {gone.at:%Y-%m-%d}"
     if _standing_for(stored.id, entries) != stored.id:
         return ""
     if item.supersedes or found.over or successor is None or successor.state is State.FORGOTTEN:

@@ -11,7 +11,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Entry, Memory, headline_of
 from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, imported_id, item_id, item_text
-from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
+from perdure.jobs import Applied, Batch, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.extraction.telling import says_it_was_otherwise
@@ -19,6 +19,7 @@ from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
 from perdure.memory.writing.observation import WRITING, applied, purpose_of, successors, unusable, without
 from perdure.memory.writing.planning import Known, plan
+from perdure.memory.writing.receipts import receipts, refusals
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.refusals import ContentRefused
@@ -79,7 +80,9 @@ class Writer:
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
         ids |= {imported_id(item) for item in usable.values()} - {""}
         (entries, deletions), ((beside, older), consents) = await together(
-            together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
+            together(
+                self._longterm.get(batch.tenant, sorted(ids)), self._deletions.covering(batch.tenant, sorted(ids))
+            ),
             together(self._beside(batch), self._consents.of(batch.tenant)),
         )
         memories = [entry for entry in entries.values() if isinstance(entry, Memory)]
@@ -87,7 +90,11 @@ class Writer:
         if any(operation in entry.operations for entry in entries.values()):
             # What an earlier attempt has replaced is no longer among what is believed.
             linked |= await self._door.begun(batch.tenant, operation)
-        entries |= await self._longterm.get(batch.tenant, sorted(linked - entries.keys() - {""}))
+        linked -= {*entries, ""}
+        more, gone = await together(
+            self._longterm.get(batch.tenant, sorted(linked)), self._deletions.of(batch.tenant, sorted(linked))
+        )
+        entries, deletions = entries | more, gone | deletions
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
         known = Known(
@@ -126,7 +133,7 @@ class Writer:
         if batch.epoch is not None:
             return batch.epoch
         erased = await self._erasures.of(batch.tenant)
-        if erased and batch.accepted_at and batch.accepted_at <= erased.at:
+        if erased and batch.began and batch.began <= erased.at:
             raise TenantErased("the user's memory was erased after this was accepted")
         return await self._door.epoch(batch.tenant)
 
@@ -167,7 +174,7 @@ class Writer:
         Raises:
             ContentRefused: The store refuses others.
         """
-        refused = _refused(decided)
+        refused = refusals(decided)
         if len(refused) == len(decided.items):
             await self._door.refuse(batch.tenant, operation, refused, epoch=decided.epoch)
             return Applied(versions={})
@@ -176,7 +183,7 @@ class Writer:
         async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
             planned = await self._planned_again(unusable(batch, reasons), decided, operation)
             anew[:] = [without(batch, planned, reasons)]
-            return await self._changes(batch, anew[0], vectors, operation, reasons), _refused(anew[0])
+            return await self._changes(batch, anew[0], vectors, operation, reasons), refusals(anew[0])
 
         changes: list[Change] = []
         # What another job has written since, that contradicts these, has changed no entry that they know: only a plan
@@ -281,16 +288,7 @@ class Writer:
             if not await self._found(batch.tenant, versions):
                 return None
         reached(CrashPoint.CONFIRM_READ)
-        return tuple(
-            ItemReceipt(
-                index=item.index,
-                fate=_fate(item.decision),
-                decision=item.decision,
-                id=item.target,
-                reason=item.reason,
-            )
-            for item in decided.items
-        )
+        return receipts(decided)
 
     async def _found(self, tenant: str, versions: dict[str, int]) -> bool:
         found = await self._longterm.searchable(tenant, sorted(versions))
@@ -324,20 +322,6 @@ def _about(batch: Batch) -> set[str]:
     """Return the terms of what a batch asserts."""
     asserted = [item.assertion for item in _usable(batch).values() if isinstance(item, MemoryItem)]
     return {term for assertion in asserted if assertion for term in assertion.about}
-
-
-def _fate(decision: Decision) -> Fate:
-    if decision in WRITING:
-        return Fate.SEARCHABLE
-    return Fate.HELD if decision is Decision.HOLD else Fate.REJECTED
-
-
-def _refused(decided: WritePlan) -> list[Refusal]:
-    return [
-        Refusal(index=item.index, id=item.target, reason=item.reason, held=item.decision is Decision.HOLD)
-        for item in decided.items
-        if item.decision not in WRITING
-    ]
 
 
 def _require_known(values: Iterable[OpenEnum]) -> None:

@@ -39,6 +39,8 @@ class Accepted(Stored):
     unusable: dict[str, UnusableItem] = Field(default_factory=dict[str, UnusableItem])
     """The places of the batch that have no line, since they were refused or are held, by their numbers."""
     at: Instant
+    recorded: Instant | None = None
+    """When it was said or learned, where it waited before it was offered; None: when it was accepted."""
 
 
 class Changed(Stored):
@@ -143,10 +145,19 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
             by=batch.by,
             unusable=unusable,
             at=at,
+            recorded=batch.recorded[index] if index < len(batch.recorded) else None,
         )
         for index, item in enumerate(batch.items)
         if not isinstance(item, UnusableItem)
     ]
+
+
+def recorded(lines: Sequence[Accepted], size: int) -> tuple[Instant, ...]:
+    """Return when each item of a batch was said or learned, as far as its lines say so; empty: when it was accepted."""
+    if all(line.recorded is None for line in lines):
+        return ()
+    known = {line.index: line.recorded or line.at for line in lines}
+    return tuple(known.get(index, lines[0].at) for index in range(size))
 
 
 def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
@@ -164,6 +175,7 @@ def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
         "tenant": tenant,
         "key": first.job,
         "items": tuple(items.get(index, missing) for index in range(max(items) + 1)),
+        "recorded": recorded(lines, max(items) + 1),
         "run": first.run,
         "agent": first.agent,
         "session": first.session,

@@ -24,6 +24,17 @@ class Deletions:
         lines: list[str | None] = await ask(self._redis, "HMGET", keys.deletions(tenant), *ids)
         return {line.id: line for line in (read_back(Deletion, text) for text in lines if text)}
 
+    async def covering(self, tenant: str, ids: Sequence[str]) -> dict[str, Deletion]:
+        """Return the lines on these ids, and on what was forgotten of which they are another wording."""
+        if not ids:
+            return {}
+        meant: list[str | None] = await ask(self._redis, "HMGET", keys.wordings(tenant), *ids)
+        reworded = {one: of for one, of in zip(ids, meant, strict=True) if of}
+        lines = await self.of(tenant, sorted({*ids, *reworded.values()}))
+        return {one: lines[of] for one, of in reworded.items() if of in lines} | {
+            one: lines[one] for one in ids if one in lines
+        }
+
     async def all(self, tenant: str) -> list[Deletion]:
         """Return the whole log of a tenant, oldest first."""
         lines: list[str] = await ask(self._redis, "HVALS", keys.deletions(tenant))
@@ -43,6 +54,8 @@ class Deletions:
             await lease.write("SADD", keys.runs(tenant), *runs)
             for run in runs:
                 await ask(self._redis, "SADD", keys.forgetting(run), tenant)
+            if wordings := [text for line in deletions for one in line.wordings for text in (one, line.id)]:
+                await lease.write("HSET", keys.wordings(tenant), *wordings)
             lines = (text for line in deletions for text in (line.id, line.model_dump_json()))
             await lease.write("HSET", keys.deletions(tenant), *lines)
 

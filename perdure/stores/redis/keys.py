@@ -104,6 +104,11 @@ def deletions(tenant: str) -> str:
     return _of(tenant, "deletions")
 
 
+def wordings(tenant: str) -> str:
+    """Return the key of the other wordings of what is in a tenant's deletion log: a hash from their ids to its ids."""
+    return _of(tenant, "wordings")
+
+
 def runs(tenant: str) -> str:
     """Return the key of the forgetting runs that forgot something of a tenant: a set."""
     return _of(tenant, "runs")

@@ -34,6 +34,7 @@ from perdure.requests import ConsentRequest, EraseRequest
 from perdure.stores.audit.lines import AuditKind, AuditLine
 from perdure.stores.journal.folding import fold
 from perdure.temporal.attributes import tenant_attributes
+from perdure.updates import MemoryUpdate, Removal
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.waiting import until
@@ -532,3 +533,27 @@ async def test_it_waits_while_the_stores_are_away(own_servers: OwnServers, tmp_p
             [Fate.SEARCHABLE],
         )
         assert [entry.seen for entry in (await here.services.longterm.everything(tenant)).values()] == [1]
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["nobody answered", "a person approved"])
+async def test_what_was_forgotten_meanwhile_comes_back_only_by_a_persons_word(
+    here: Deployment, gateway: Gateway, user: str, asked: bool
+) -> None:
+    tenant = here.services.tenant_key.tenant_of(user)
+
+    async def offered(occurrence: str, policy: str, *tags: str) -> ItemReceipt:
+        item: JsonValue = {"kind": "memory", "content": SECRET, "occurrence": occurrence, "tags": [*tags]}
+        request = RememberRequest(user_id=user, key=occurrence, items=(item,), policy=policy)
+        [told] = (await gateway.receipt(await gateway.remember(request, by=ANNA), by=ANNA)).items
+        return told
+
+    first = await offered("o1", "default")
+    held = await offered("o2", "default" if asked else "patient", "health")
+    removal = MemoryUpdate(id=first.id, update=Removal(), by=ANNA)
+    await here.services.updater.update(tenant, removal, operation=uuid4().hex, at=datetime.now(UTC))
+    if asked:
+        await gateway.decide(user, held.hold, approve=True, by=ANNA)
+    decided = await here.client.get_workflow_handle(held.hold, result_type=Decided).result()
+    assert decided.outcome is HoldOutcome.APPROVED
+    [stored] = (await here.services.longterm.everything(tenant)).values()
+    assert (stored.state is State.CURRENT) == asked

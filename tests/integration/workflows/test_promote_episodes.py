@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import MARKER, Memory, Purpose, Source
+from perdure.entries import MARKER, Memory, Purpose, Source, State
 from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
 from perdure.errors import PerdureError, StoreUnavailable
 from perdure.items import MemoryItem
@@ -22,6 +22,7 @@ from perdure.requests import PromoteRequest, PromoteResult
 from perdure.said import Candidate, Extraction, Extractor, Said, Voice
 from perdure.stores.journal.lines import Accepted
 from perdure.stores.redis.promotions import Promotions
+from perdure.updates import MemoryUpdate, Removal
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from worker.upkeep import bring_episodes
@@ -342,3 +343,20 @@ async def test_it_is_erased_with_its_user(here: Deployment, tenant: str, tmp_pat
     promotions = Promotions(here.services.redis)
     assert await promotions.sessions(tenant) == []
     assert tenant not in await promotions.tenants(NOW + timedelta(days=9), 10_000)
+
+
+@pytest.mark.parametrize("since", [True, False], ids=["said before", "control"])
+async def test_what_was_said_before_it_was_forgotten_does_not_bring_it_back(
+    here: Deployment, tenant: str, since: bool
+) -> None:
+    await told(here, tenant, said(TRAIN), session="a")
+    await promoted(here)
+    [memory] = await believed(here, tenant)
+    removal = MemoryUpdate(id=memory.id, update=Removal(), by=SYSTEM)
+    # A session that is idle is promoted: it was said before that, whenever the other one was forgotten.
+    forgotten_at = NOW - HOUR if since else NOW - 3 * HOUR
+    await here.services.updater.update(tenant, removal, operation=uuid4().hex, at=forgotten_at)
+    await told(here, tenant, said(TRAIN, ago=2 * HOUR), session="b")
+    await promoted(here)
+    [memory] = await believed(here, tenant)
+    assert (memory.state is State.FORGOTTEN) == since

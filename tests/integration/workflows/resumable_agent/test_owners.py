@@ -8,11 +8,14 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from perdure import Actor, ActorKind, Answer
+from perdure.entries import State
 from perdure.errors import UnknownOwner
-from perdure.requests import SOMEBODY
+from perdure.jobs import Receipt
+from perdure.requests import SOMEBODY, EraseRequest
+from perdure.updates import MemoryUpdate, Removal
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
-from tests.support.waiting import question_of
+from tests.support.waiting import question_of, until_true
 from worker.gateway import Gateway
 
 ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
@@ -88,3 +91,44 @@ steps:
     assert len(result.jobs) == 1
     tenant = agents.services.tenant_key.tenant_of_owner(team)
     assert await agents.services.longterm.everything(tenant) == {}
+
+
+LATE = """
+steps:
+  - id: learn
+    remember:
+      - {{memory: "{fact}", of: {team}}}
+      - {{memory: "Ada likes marzipan.", type: preference}}
+  - {{id: work, tool: wait_in_a_thread, args: {{word: x, begun: "{begun}", go: "{go}"}}}}
+"""
+BEFORE = 'steps: [{id: learn, remember: [{memory: "Ada likes marzipan.", type: preference}], critical: true}]'
+
+
+async def test_what_a_task_learned_before_an_erasure_or_a_removal_is_not_written_after_it(
+    servers: Servers, tmp_path: Path
+) -> None:
+    team, begun, go = f"team:{uuid4().hex[:12]}", tmp_path / "begun", tmp_path / "go"
+    async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
+        task = agents.task(agents.skill(LATE.format(team=team, fact=FACT, begun=begun, go=go)))
+        key, everything = agents.services.tenant_key, agents.services.longterm.everything
+        own, theirs = key.tenant_of(task.user_id), key.tenant_of_owner(team)
+        before = agents.task(agents.skill(BEFORE)).changed(user_id=task.user_id)
+        await (await agents.start(before)).result()
+        await enrol(agents, team, task.user_id, belongs=True)
+        handle = await agents.start(task)
+        await until_true(begun.exists)
+        receipt = await gateway.erase(EraseRequest(user_id=task.user_id, of=team), by=ADMIN)
+        assert receipt.proved
+        await enrol(agents, team, task.user_id, belongs=True)
+        [memory] = (await everything(own)).values()
+        removal = MemoryUpdate(id=memory.id, update=Removal(), by=ADMIN)
+        await agents.services.updater.update(own, removal, operation=uuid4().hex, at=datetime.now(UTC))
+        go.touch()
+        jobs = (await handle.result()).jobs
+        told = [(await agents.client.get_workflow_handle(job, result_type=Receipt).result()).items for job in jobs]
+        assert sorted(" ".join(item.reason.split()[:4]) for items in told for item in items) == [
+            "it was forgotten on",
+            "the memory was erased",
+        ]
+        assert await everything(theirs) == {}
+        assert [one.state for one in (await everything(own)).values()] == [State.FORGOTTEN]

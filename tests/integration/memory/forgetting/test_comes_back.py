@@ -1,0 +1,76 @@
+"""What was forgotten does not come back: in other words, through what it was made of, or late."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from perdure.entries import Memory, State
+from perdure.jobs import Decision, PlannedItem
+from perdure.memory.extraction.statements import stated
+from perdure.memory.writing.checking import read_batch
+from perdure.updates import Correction, Merger, Removal
+from tests.integration.conftest import Stores
+from tests.integration.memory.updating.test_updater import ADA, change, told
+
+TRAIN = "I always travel by train."
+
+
+async def offer(stores: Stores, tenant: str, content: str, occurrence: str, *, at: datetime) -> PlannedItem:
+    """Offer a statement in a job of its own, which was accepted at a moment; return what became of it."""
+    item = {"kind": "memory", "content": content, "occurrence": occurrence, "occurred_at": at.isoformat()}
+    batch = read_batch(tenant=tenant, key=f"{occurrence} {at}", items=[item], accepted_at=at)
+    batch = batch.changed(items=tuple(stated(one) for one in batch.items))  # type: ignore[arg-type]
+    plan = await stores.writer.plan(batch, at=datetime.now(UTC))
+    applied = await stores.writer.apply(batch, plan, operation=batch.key)
+    [decided] = (applied.plan or plan).items
+    return decided
+
+
+async def believed(stores: Stores, tenant: str) -> set[str]:
+    entries = (await stores.longterm.everything(tenant)).values()
+    return {one.text for one in entries if isinstance(one, Memory) and one.state is not State.FORGOTTEN}
+
+
+@pytest.mark.parametrize("other", ["Our office is in Rome.", "The office is really in Rome."])
+async def test_the_same_observation_in_other_words(stores: Stores, tenant: str, other: str) -> None:
+    first = await offer(stores, tenant, "The office is in Rome.", "o1", at=datetime.now(UTC))
+    second = await offer(stores, tenant, other, "o2", at=datetime.now(UTC))
+    assert (second.target, second.decision) == (first.target, Decision.REINFORCE)
+    removed = await change(stores, tenant, first.target, Removal())
+    again = await offer(stores, tenant, other, "o2", at=datetime.now(UTC))
+    assert again.decision is Decision.REJECT
+    assert "it was forgotten" in again.reason
+    assert await believed(stores, tenant) == set()
+    await stores.forgetter.restore(tenant, run=removed.undo, at=datetime.now(UTC), by=ADA)
+    assert (await offer(stores, tenant, other, "o2", at=datetime.now(UTC))).target == first.target
+    await change(stores, tenant, first.target, Removal())
+    learned = await offer(stores, tenant, other, "o3", at=datetime.now(UTC))
+    assert learned.decision is Decision.INSERT, "the control: what is observed anew is believed"
+
+
+@pytest.mark.parametrize("merged", [True, False], ids=["merged", "control"])
+async def test_what_it_was_merged_from(stores: Stores, tenant: str, merged: bool) -> None:
+    other = "My favourite way to travel is by train."
+    one, beside = await told(stores, tenant, TRAIN, other)
+    whole = (await change(stores, tenant, one, Merger(other=beside))).id if merged else one
+    accepted = datetime.now(UTC)
+    removed = await change(stores, tenant, whole, Removal())
+    assert await believed(stores, tenant) == (set() if merged else {other})
+    late = await offer(stores, tenant, TRAIN, "o9", at=accepted)
+    assert late.decision is Decision.REJECT
+    assert await believed(stores, tenant) == (set() if merged else {other})
+    await stores.forgetter.restore(tenant, run=removed.undo, at=datetime.now(UTC), by=ADA)
+    stored = await stores.longterm.everything(tenant)
+    assert stored[whole].state is State.CURRENT
+    assert [stored[id_].state for id_ in (one, beside)] == [State.SUPERSEDED] * 2 or not merged
+
+
+async def test_what_it_replaced(stores: Stores, tenant: str) -> None:
+    [wrong] = await told(stores, tenant, "The office is in Rome.")
+    right = (await change(stores, tenant, wrong, Correction(content="The office is in Oslo."))).id
+    accepted = datetime.now(UTC)
+    await change(stores, tenant, right, Removal())
+    late = await offer(stores, tenant, "The office is in Rome.", "o9", at=accepted)
+    assert (late.decision, right in late.reason) == (Decision.REJECT, True)
+    anew = await offer(stores, tenant, "The office is in Rome.", "o10", at=datetime.now(UTC))
+    assert anew.decision is Decision.REINFORCE, "the control: what is said after it was forgotten"
