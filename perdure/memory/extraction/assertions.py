@@ -23,6 +23,7 @@ from perdure.memory.extraction.lexicon import (
     PRONOUNS,
     SHARED_ROLES,
     is_quality,
+    word_list,
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, spoken
@@ -174,6 +175,8 @@ def _turned(clause: Clause) -> Clause:
     rest = [word.lower() for word in clause.rest]
     if subject == ["there"] and clause.verb == "be" and (topic := _object(clause.rest)):
         return clause._replace(subject=tuple(topic), verb="exist", rest=clause.rest[len(topic) :])
+    if clause.verb == "be" and (found := _led_by(clause)):
+        return found
     if clause.verb == "be" and rest and _is_name(clause.subject) and rest[0] in OWNERS | {"the"} and len(rest) > 1:
         role, others = _cut(clause.rest[1:], PREPOSITIONS - {"of", "for"})
         role = role[1:] if role[:1] == ("new",) else role
@@ -182,6 +185,20 @@ def _turned(clause: Clause) -> Clause:
         topic, others = _cut(clause.rest, PREPOSITIONS - {"of"})
         return clause._replace(subject=topic, verb="who", rest=("by", *clause.subject, *others), passive=True)
     return _led(clause) if subject and rest and subject[0] in FIRST_PERSON | {"they", "you"} else clause
+
+
+_LEADERS = word_list("chair chairman chairwoman head")
+
+
+def _led_by(clause: Clause) -> Clause | None:
+    """Return "Kim is chair of the board" and "the chair of the board is Kim" as "Kim leads the board"."""
+    subject, rest = [*clause.subject], [*clause.rest]
+    for role, name in ((subject, rest), (rest, subject)):
+        words = role[1:] if role and role[0].lower() in ("the", "a", "an", *OWNERS) else role
+        led = len(words) > 2 and words[0].lower() in _LEADERS and words[1].lower() == "of"
+        if led and _is_name(name) and len(name) <= 3 and not clause.negated:
+            return clause._replace(subject=tuple(words[2:]), verb="lead", rest=("by", *name), passive=True)
+    return None
 
 
 def _led(clause: Clause) -> Clause:

@@ -101,7 +101,8 @@ _IS_THE_ONE = re.compile(
 _FLOATING = re.compile(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
 _IT_IS_THAT = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
 _AS_MY = re.compile(
-    r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my"
+    r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep|(?:have\s+)?(?:gone|went|switched|moved"
+    r"|changed)(?:\s+back)?\s+to)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my"
     r"|our)\s+(?P<role>[\w\s-]{2,40})$",
     re.IGNORECASE,
 )

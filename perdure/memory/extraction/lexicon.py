@@ -157,7 +157,7 @@ REVISIONS = re.compile(
     r"[\s,;–—-]*\b"
     + _any_of(
         r"any ?more | any longer | these days | nowadays | now instead | now | from now on(?:wards?)? | instead",
-        r"| again | after all | as of (?:now|today|this \w+) |",
+        r"| again | after all | (?:like|as) before | as (?:it|they) used to be | as of (?:now|today|this \w+) |",
         _SINCE,
         "| going forward | in future | for good | at last | lately | recently | effective immediately | this time",
         "| for a change | as it happens | actually | currently | at present | at the moment",
@@ -194,7 +194,7 @@ CUES = re.compile(
         r"| went back | gone back | back to | back on | finally | recently | took over | takes over | taken over",
         r"| scratch that | correction | update | changed my mind | truth be told | rather | renamed | rescheduled",
         r"| shifted | pushed | migrated | upgraded | downgraded | bumped | raised | lowered | reduced | increased",
-        r"| extended | shortened | postponed | was wrong | no more | after all",
+        r"| extended | shortened | postponed | was wrong | no more | after all | rejoined | resumed | reinstated",
     )
     + r"\b",
     re.IGNORECASE,

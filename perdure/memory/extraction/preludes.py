@@ -49,6 +49,21 @@ _NEW_OF = re.compile(
 """What is new of something: "New time for our standup: 10:15"."""
 
 
+_TURNED_OUT = re.compile(
+    r"^(?:turns out |it turned out |well, )?(?:that|it|this) (?:was|did|has|had|proved) ?(?:(?:not|n't) )?"
+    r"(?:short-lived|last|lasted|temporary|brief|work(?:ed)? out|a mistake|wrong|over quickly)[^:,.]{0,20}[:,.]\s+"
+    r"|^that didn't last[^:,.]{0,20}[:,.]\s+",
+    re.IGNORECASE,
+)
+"""What became of something before: "That didn't last. I've gone back to Vim"."""
+_SCRAPPED = re.compile(
+    r"^(?:scrap|forget|ignore|disregard) what i said (?:about|on) (?P<what>[\w' -]{2,30}?)[,:;.]\s+"
+    r"(?P<mine>(?:my|our) favou?rite)(?= (?:is|are)\b)",
+    re.IGNORECASE,
+)
+"""What something was said about, and is said of it instead: "Scrap what I said about tea, my favourite is mate"."""
+
+
 def without_prelude(sentence: str) -> tuple[str, bool]:
     """Return a sentence that begins with its statement, and whether what stood before says that it is new.
 
@@ -58,5 +73,7 @@ def without_prelude(sentence: str) -> tuple[str, bool]:
     sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
     sentence = _PRELUDE_AND.sub("", sentence)
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
-    began = bool(_SINCE.match(sentence))
+    sentence = _SCRAPPED.sub(r"\g<mine> \g<what>", sentence)
+    began = bool(_SINCE.match(sentence) or _TURNED_OUT.match(sentence))
+    sentence = _TURNED_OUT.sub("", sentence)
     return _NEW_OF.sub(r"\g<what> changed to \g<value>", _SINCE.sub("", sentence)), began

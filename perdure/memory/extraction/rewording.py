@@ -12,11 +12,13 @@ _BACK_TO = re.compile(
 )
 _STOPPED = re.compile(
     r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?P<stop>stop(?:ped|s)?|quit|quits"
-    r"|suspend(?:ed|s)?|cease(?:d|s)?|halt(?:ed|s)?|g[ai]ves?\s+up|given\s+up)\s+(?P<verb>\w+ing)\b",
+    r"|retire(?:d|s)?\s+from|suspend(?:ed|s)?|cease(?:d|s)?|halt(?:ed|s)?|g[ai]ves?\s+up"
+    r"|given\s+up)\s+(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
 _STARTED = re.compile(
-    r"\b(?P<who>i|we|he|she|they)\s+(?:(?:have|has|had)\s+)?(?:start(?:ed|s)?|took\s+up|taken\s+up|beg[au]n"
+    r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?:start(?:ed|s)?|took\s+up|taken\s+up"
+    r"|beg[au]n"
     r"|resumed?)\s+(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
@@ -46,6 +48,7 @@ _PHRASES = tuple(
         (r"(?:have |has )?put (?P<what>(?:the|my|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)", r"raised \g<what> to"),
         (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
         (r"ahead of", "above"),
+        (r"had to (?=(?:move|change|switch|raise|lower|increase|reduce|cut|push|shift|swap|replace|extend) )", ""),
         (
             r"(?:(?:has|have|had|was|were|is|are) )?(?:been )?(?:gone|went|set|moved|switched|changed|put|reset"
             r"|reverted"
@@ -62,12 +65,12 @@ _PHRASES = tuple(
         (r"(?:like|love|enjoy) (?P<what>[\w' -]{2,40}?) (?:best|the (?:best|most)|most)", r"prefer \g<what>"),
         (
             r"(?:is|are|was|were|(?:has|have) been) (?:now )?(?:switched on|turned on|enabled|re-enabled|activated)"
-            r"(?= again| now|$)",
+            r"(?= again| now| on | in | at | for |$)",
             "is on",
         ),
         (
             r"(?:is|are|was|were|(?:has|have) been) (?:now )?(?:switched off|turned off|disabled|deactivated)"
-            r"(?= again| now|$)",
+            r"(?= again| now| on | in | at | for |$)",
             "is off",
         ),
         (r"as well as", "and"),
@@ -91,11 +94,17 @@ _NOT_NOW = re.compile(
 )
 
 
+_BUT_NOW = re.compile(r",?\s+but\s+(?:these\s+days|now|nowadays|lately|since\s+then)\b.*$", re.IGNORECASE)
+"""What holds instead of what somebody used to do."""
+_ENDED_UP = re.compile(r"\b(?:ended|ends|wound|winds)\s+up\s+(?P<verb>\w+ing)\b", re.IGNORECASE)
+
+
 def reworded(text: str) -> tuple[str, bool]:
     """Return a clause in plain words, and whether these state what the clause denies: "I stopped smoking"."""
     text = _AND_NEVER.sub("", text)
     if re.search(r"\bused\s+to\b", text, re.IGNORECASE):
-        text = _NOT_NOW.sub("", text)
+        text = _BUT_NOW.sub("", _NOT_NOW.sub("", text))
+    text = _ENDED_UP.sub(lambda match: FORMS.get(match["verb"].lower(), match[0]), text)
     for pattern, plain in _PHRASES:
         text = pattern.sub(plain, text)
     text = _PLACE.sub(lambda match: match[1] + "happen" + (match[2] or ""), text)

@@ -54,6 +54,7 @@ scrap abolish axe discontinue conduct captain curate code implement share steril
 roast bottle label knit spin weave throw fire glaze bind stitch paint sand varnish carve forge weld solder wire
 sprout prune graft plough sow mow rake harvest water shear tax bill file invoice audit partition shuffle cost top
 exceed unlock double triple halve spell address swap score floor flour mend patch tow berth dock anchor trawl sail
+referee umpire
 """
 
 _IRREGULAR = """

@@ -140,7 +140,10 @@ def _agreement(old: Assertion, new: Assertion) -> Agreement:
 
 def _is_switched(old: Assertion, new: Assertion) -> bool:
     """Return whether one says that a thing is on and the other that it is off."""
-    return old.attribute == new.attribute == "be" and old.value != new.value and {old.value, new.value} <= _SWITCHED
+    if not old.attribute == new.attribute == "be" or old.value == new.value:
+        return False
+    (one, _, where), (other, _, elsewhere) = old.value.partition(" "), new.value.partition(" ")
+    return {one, other} <= _SWITCHED and one != other and where == elsewhere
 
 
 def _is_turned(one: _Frame, other: _Frame) -> bool:

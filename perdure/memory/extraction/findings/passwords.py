@@ -98,6 +98,11 @@ _CODES = re.compile(
     rf"\b{OF}(?:{IS}|\s+|\s*,\s*)[\"']?(?P<value>[A-Za-z\d]+(?:[-_#*][A-Za-z\d]+)*[#*]?)",
     re.IGNORECASE,
 )
+_WORDS_NEXT = re.compile(
+    rf"(?<![^\W_]){_PASSWORD}[\s:=,]{{1,2}}[\"'(]?(?P<value>[A-Za-z\d]+(?:[-_][A-Za-z\d]+){{2,}})(?![^\W_])",
+    re.IGNORECASE,
+)
+"""Three words or more in one: "the passphrase violet-anchor-sleet"."""
 _SEED_IN_GROUPS = re.compile(
     r"\b(?i:2fa|mfa|otp|totp|authenticator|seed|secret|setup key)\b[^\n]{0,60}?"
     r"(?<![^\W_])(?P<value>(?:[A-Z2-7]{4}[ -]){2,15}[A-Z2-7]{2,8})(?![^\W_])"
@@ -139,7 +144,9 @@ MADE_UP = (
 
 def passwords(folded: FoldedText) -> Iterator[Finding]:
     """Yield the values of what the text names a password or a recovery phrase."""
-    for match in (*_SEED.finditer(folded.text), *_SEED_IN_GROUPS.finditer(folded.text)):
+    for match in (
+        match for pattern in (_SEED, _SEED_IN_GROUPS, _WORDS_NEXT) for match in pattern.finditer(folded.text)
+    ):
         yield folded.found(*match.span("value"), Kind.PASSWORD)
     for pattern, words in ((_PASSWORD_IS, 8), (_PHRASE, 30)):
         for match in pattern.finditer(folded.text):

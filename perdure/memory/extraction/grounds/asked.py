@@ -152,12 +152,21 @@ _EDIT = re.compile(
 """Asks for a change of one file."""
 
 
+_ASKED_FOR = re.compile(
+    rf"^{_POLITE}(?:add|put|set|order|buy|get|send|book|call|remind|start|stop|open|close|play|turn"
+    rf"|check)\b.*\b(?:pls|plz|please)"
+    r"[.!]?$"
+)
+
+
 def is_request(words: str) -> bool:
     """Whether it asks for something to be done once, rather than always in a certain way."""
     if recurs(words):
         return False
     plain = words.strip()
-    return bool(_ONCE.match(plain)) or (bool(_REQUEST.match(plain)) and not _GENERAL.search(plain))
+    return bool(_ONCE.match(plain) or _ASKED_FOR.match(plain)) or (
+        bool(_REQUEST.match(plain)) and not _GENERAL.search(plain)
+    )
 
 
 def is_edit(sentence: str) -> bool:

@@ -68,7 +68,7 @@ _OF_MEMORY = re.compile(
     r"\b(?:on file|on record|(?:in|from|to) (?:my|our) (?:notes|memory|memories|records)"
     r"|my (?:own )?(?:notes|records|memory"
     r"|memories)|what (?:i|we)(?:'ve| have)? (?:saved|stored|noted|recorded|remembered|remember|recall|know about you"
-    r"|have on you|kept)|(?:you|your \w+)(?:'ve| have)? (?:told|mentioned to|said to|asked) me"
+    r"|have on you|kept)|(?:you|your \w+)(?:'ve| have)? (?:already |once )?(?:told|mentioned to|said to|asked) me"
     r"|(?:already )?know(?:ing)? from (?:last time|before|earlier|you)|(?:last"
     r"|previous|past|earlier) "
     r"(?:chats?|conversations?|sessions?|talks?)|memory entry|saved memor(?:y|ies)|stored (?:preferences?"
