@@ -200,7 +200,7 @@ class Forgetter:
         chosen = forgotten[:MOST_AT_ONCE]
         if not chosen:
             return Restored(restored=restored)
-        stored = await self._longterm.get(tenant, [line.id for line in chosen])
+        stored = await self._stored(tenant, [line.id for line in chosen])
         # Purged entries cannot be restored: their lines say so from now on.
         lines = [line.changed(restored_at=at) if line.id in stored else line.changed(purged=True) for line in chosen]
         operation = f"restore:{run}"
@@ -208,14 +208,14 @@ class Forgetter:
 
         async def planned() -> tuple[Sequence[Change], Sequence[Refusal]]:
             # Only a plan under the lease sees what contradicts one of them and was said just now.
-            stored = await self._longterm.get(tenant, [line.id for line in chosen])
+            stored = await self._stored(tenant, [line.id for line in chosen])
             if any(line.purged == (line.id in stored) for line in lines):
                 raise VersionConflict("some of the entries are no longer there")
             changed = await self._restored(tenant, stored, at=at, on_request=on_request)
             if any(operation in entry.operations for entry in stored.values()):
                 # What an earlier attempt has changed beside them is still to be settled and audited.
                 begun = await self._door.begun(tenant, operation) - {before.id for before, _ in changed}
-                written = await self._longterm.get(tenant, sorted(begun))
+                written = await self._stored(tenant, sorted(begun))
                 changed += [(one, one) for one in written.values() if operation in one.operations]
             return [
                 Change(
@@ -231,6 +231,11 @@ class Forgetter:
 
         await self._door.change(tenant, (), deletions=lines, operation=operation, again=planned)
         return Restored(restored=restored + len(stored), more=len(forgotten) > len(chosen))
+
+    async def _stored(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries that are there, whether or not the index of ids has them: what it lacks is not purged."""
+        found = await self._longterm.get(tenant, ids)
+        return found | await self._longterm.stored(tenant, [one for one in ids if one not in found])
 
     async def _restored(
         self, tenant: str, stored: Mapping[str, Entry], *, at: datetime, on_request: Set[str]

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from localservers import Server
 from localservers.fleet import Fleet
-from perdure.entries import Entry, Memory
+from perdure.entries import Entry, Memory, State
 from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.jobs import Fate
@@ -20,7 +20,7 @@ from perdure.memory.writing.checking import read_batch
 from perdure.stores.redis.leases import Lease
 from tests.conftest import OwnServers
 from tests.integration.conftest import Stores, open_stores
-from tests.integration.memory.forgetting.test_forgetter import LATER, SWEEP, passing, write
+from tests.integration.memory.forgetting.test_forgetter import LATER, PERSON, SWEEP, passing, write
 from tests.integration.memory.test_repair import NOW, batch_of
 from tests.support.nearest import nearest
 
@@ -132,6 +132,25 @@ async def test_what_is_purged_is_gone_although_the_filter_by_id_does_not_find_it
         with pytest.raises(StoreUnavailable, match="1 entries are stored although they were deleted"):
             await own.forgetter.purge(due, run="r2", by=SWEEP)
         assert [*await own.longterm.everything(tenant)] == [identifier], "it was not called purged"
+
+
+async def test_undoing_restores_what_the_filter_by_id_does_not_find(fleet: Fleet, own: Stores, tenant: str) -> None:
+    [identifier, purged] = await write(own, tenant, passing("a", "o1"), passing("b", "o2"))
+    await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), run="r1", by=SWEEP)
+    await own.longterm.delete(tenant, [purged])
+    await lose(fleet, tenant, "property_identifier", "perdurerecord")
+    assert await own.longterm.get(tenant, [identifier]) == {}, "the control: no filter by id finds it"
+
+    undone = await own.forgetter.restore(tenant, run="r1", at=LATER, by=PERSON)
+    lines = await own.deletions.of(tenant, [identifier, purged])
+    assert (undone.restored, undone.more) == (1, False)
+    assert {one: (line.restored_at, line.purged) for one, line in lines.items()} == {
+        identifier: (LATER, False),
+        purged: (None, True),
+    }
+    [entry] = (await own.longterm.get(tenant, [identifier, purged])).values()
+    assert (entry.id, entry.state) == (identifier, State.CURRENT)
+    assert await own.longterm.unsearchable(tenant) == []
 
 
 @EACH
