@@ -25,7 +25,7 @@ from perdure.memory.comparison import (
     reasons,
 )
 from perdure.memory.repair import Repair
-from perdure.memory.retention import RetentionRules
+from perdure.memory.retention import RetentionRules, earliest_due
 from perdure.memory.wholeness import Wholeness
 from perdure.refusals import ContentRefused
 from perdure.stores.journal.lines import Changed, Settled
@@ -341,10 +341,5 @@ class Door:
             reached(CrashPoint.APPLY_HALF_WRITTEN)
 
     async def _index(self, tenant: str, entries: Sequence[Entry]) -> None:
-        dates = [
-            date
-            for entry in entries
-            if (date := entry.purge_after if entry.state is State.FORGOTTEN else entry.forget_after) is not None
-        ]
-        if dates:
-            await self._due.lower(tenant, min(dates))
+        if (moment := earliest_due(entries)) is not None:
+            await self._due.lower(tenant, moment)

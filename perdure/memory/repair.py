@@ -13,11 +13,13 @@ import structlog
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Entry, headline_of
 from perdure.errors import StoreUnavailable
+from perdure.memory.retention import earliest_due
 from perdure.models.embedding import Embedder, Vector
 from perdure.refusals import ContentRefused
 from perdure.stores.journal.lines import Rewriting
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.checks import Checks
+from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
 
@@ -38,6 +40,7 @@ class Repair:
         journal: Journal,
         leases: Leases,
         checks: Checks,
+        due: DueIndex,
         client_timeout: float,
     ) -> None:
         """Wire the repair.
@@ -48,6 +51,7 @@ class Repair:
             journal: Where an entry is written before it is deleted.
             leases: One writer a tenant.
             checks: Who is to be checked, and what is being rewritten.
+            due: Each tenant's next due date.
             client_timeout: As for the door.
         """
         self._longterm = longterm
@@ -55,6 +59,7 @@ class Repair:
         self._journal = journal
         self._leases = leases
         self._checks = checks
+        self._due = due
         self._margin = 2 * client_timeout
 
     async def add(self, tenant: str) -> None:
@@ -178,6 +183,10 @@ class Repair:
         self, tenant: str, lease: Lease, entries: Sequence[Entry], vectors: Mapping[str, Vector]
     ) -> set[str]:
         fence = await lease.require(self._margin)
+        if (moment := earliest_due(entries)) is not None:
+            # A sweep that did not find them may have removed their date. It comes before the entries: whoever goes on
+            # after a crash finds those stored, and does not write them again.
+            await self._due.lower(tenant, moment)
         try:
             await self._longterm.put(tenant, entries, vectors, fence=fence)
         except ContentRefused as error:

@@ -1,5 +1,6 @@
 """When the rules will forget an entry, and how much it is believed until then. Pure: it forgets nothing itself."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 
@@ -113,6 +114,12 @@ class RetentionRules(Model):
         if self.unused_days is None:
             return []
         return _after(entry.used_at, self.unused_days, f"not used or confirmed for {self.unused_days:g} days")
+
+
+def earliest_due(entries: Iterable[Entry]) -> datetime | None:
+    """Return the moment at which the first of these entries is due to be forgotten, or purged; None: none ever is."""
+    dates = (entry.purge_after if entry.state is State.FORGOTTEN else entry.forget_after for entry in entries)
+    return min((date for date in dates if date is not None), default=None)
 
 
 def _is_replaced(entry: Entry) -> bool:

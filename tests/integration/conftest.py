@@ -138,7 +138,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
     leases, rules = Leases(redis), RetentionRules()
     audit, checks = Audit(folder / FOLDER, TenantKey(TENANT_KEY), AuditHeads(redis)), Checks(redis)
     repair = Repair(
-        longterm=longterm, embedder=embedder, journal=journal, leases=leases, checks=checks, client_timeout=3
+        longterm=longterm, embedder=embedder, journal=journal, leases=leases, checks=checks, due=due, client_timeout=3
     )
     door = Door(
         longterm=longterm,

@@ -139,6 +139,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             journal=reading.journal,
             leases=leases,
             checks=reading.checks,
+            due=due,
             client_timeout=WRITE_SECONDS,
         )
         door = Door(

@@ -102,6 +102,7 @@ async def door_of(redis: Redis, longterm: LongTerm, folder: Path) -> AsyncGenera
             journal=journal,
             leases=leases,
             checks=Checks(redis),
+            due=DueIndex(redis),
             client_timeout=0.2,
         ),
         whole=whole_of(redis, longterm),

@@ -153,6 +153,34 @@ async def test_undoing_restores_what_the_filter_by_id_does_not_find(fleet: Fleet
     assert await own.longterm.unsearchable(tenant) == []
 
 
+@pytest.mark.parametrize(
+    ("index", "forgotten"),
+    [
+        ("property_forget_after_rangeable", False),
+        ("property_state", False),
+        ("property_purge_after_rangeable", True),
+    ],
+)
+async def test_a_due_date_that_a_sweep_did_not_find_is_back_once_the_entry_is_written_anew(
+    fleet: Fleet, own: Stores, tenant: str, index: str, forgotten: bool
+) -> None:
+    [identifier] = await write(own, tenant, passing("a", "o1"))
+    if forgotten:
+        await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), run="r1", by=SWEEP)
+        await own.forgetter.finish(tenant)
+    due = LATER + timedelta(days=30) if forgotten else NOW + timedelta(days=1)
+    assert await own.due.next(tenant) == due
+    await lose(fleet, tenant, index, "perdurerecord")
+    await own.forgetter.finish(tenant)
+    assert await own.due.next(tenant) is None, "the control: no filter finds its date"
+
+    assert await own.repair.repair(tenant, await own.longterm.unsearchable(tenant)) == 1
+    assert await own.due.next(tenant) == due
+    assert await own.due.tenants(now=due, after="", limit=10_000) == [tenant]
+    planned = await own.forgetter.plan(tenant, at=due, approved=True)
+    assert [one.id for one in (*planned.tombstone, *planned.purge)] == [identifier]
+
+
 @EACH
 async def test_what_is_deleted_is_gone_from_every_index(fleet: Fleet, own: Stores, tenant: str, index: str) -> None:
     batch = batch_of(tenant, NUMBER)

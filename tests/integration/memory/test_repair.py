@@ -255,6 +255,7 @@ async def test_a_tenant_that_was_written_is_checked_and_repaired(
         journal=stores.journal,
         leases=stores.leases,
         checks=checks,
+        due=stores.due,
         client_timeout=3,
     )
     assert await checking.check_next(NOW) == tenant

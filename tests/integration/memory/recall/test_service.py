@@ -46,6 +46,7 @@ from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
@@ -569,6 +570,7 @@ async def test_a_tenant_whose_vectors_cannot_be_searched_is_answered_by_words_an
         journal=tiers.journal,
         leases=Leases(redis),
         checks=checks,
+        due=DueIndex(redis),
         client_timeout=3,
     )
     assert await repair.check_next(datetime.now(UTC)) == tiers.tenant
