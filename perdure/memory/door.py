@@ -269,16 +269,17 @@ class Door:
             await self._repair.resume(tenant, lease)
             stored = (await self._repair.whole(tenant, lease, ids)).values()
             known = [one for one in stored if one.state is not State.FORGOTTEN]
-            new = [one for one in known if operation not in one.operations]
-            changed = [(one, counted(one)) for one in new]
-            written = [after.stamped(after.version, operation) for before, after in changed if after != before]
-            await self._write(tenant, lease, (), [self._rules.dated(one) for one in written])
+            changed = [(one, counted(one)) for one in known if operation not in one.operations]
+            new = [after.stamped(after.version, operation) for before, after in changed if after != before]
+            written = [self._rules.dated(one) for one in new]
+            await self._write(tenant, lease, (), written)
             # Also what an earlier attempt wrote, which may have died before it said so.
-            told = sorted({one.id for one in written} | {one.id for one in known if operation in one.operations})
-            if by is not None and told:
-                await self._audit.changed(
-                    tenant, {why: told}, operation=operation, by=by, again=len(told) > len(written)
-                )
+            done = [*written, *(one for one in known if operation in one.operations)]
+            # They are dated by today's rules, so that no redating finds them any more.
+            await self._index(tenant, done)
+            if by is not None and done:
+                told, again = sorted(one.id for one in done), len(done) > len(written)
+                await self._audit.changed(tenant, {why: told}, operation=operation, by=by, again=again)
         return len(written)
 
     async def reindex(self, tenant: str) -> None:

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import State
+from perdure.entries import Entry, State, Use
+from perdure.errors import StoreUnavailable
 from perdure.memory.door import Door
 from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter
@@ -18,9 +19,9 @@ BY = Actor(kind=ActorKind.SCHEDULE, id="redating")
 TIGHT = RetentionRules(unused_days=30)
 
 
-def with_rules(stores: Stores, rules: RetentionRules) -> Forgetter:
-    """Return the forgetter of a worker that has other rules."""
-    door = Door(
+def door_with(stores: Stores, rules: RetentionRules) -> Door:
+    """Return the door of a worker that has other rules."""
+    return Door(
         longterm=stores.longterm,
         journal=stores.journal,
         deletions=stores.deletions,
@@ -32,9 +33,13 @@ def with_rules(stores: Stores, rules: RetentionRules) -> Forgetter:
         client_timeout=3,
         audit=stores.audit,
     )
+
+
+def with_rules(stores: Stores, rules: RetentionRules) -> Forgetter:
+    """Return the forgetter of a worker that has other rules."""
     return Forgetter(
         longterm=stores.longterm,
-        door=door,
+        door=door_with(stores, rules),
         deletions=stores.deletions,
         rules=rules,
         guard=Guard(),
@@ -69,6 +74,35 @@ async def test_what_tighter_rules_no_longer_keep_becomes_due(
 
     assert await stores.forgetter.redate(tenant, operation="redate:2", by=BY) == 5, "the old rules again"
     assert await stores.due.next(tenant) == NOW + timedelta(days=365)
+
+
+@pytest.mark.parametrize("died", [False, True], ids=["counted", "counted by an attempt that died"])
+async def test_what_is_used_before_it_is_redated_becomes_due_by_tighter_rules(
+    stores: Stores, tenant: str, died: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [identifier] = await write(stores, tenant, {**passing("a", "o1"), "valid_until": None})
+    assert await stores.due.next(tenant) == NOW + timedelta(days=365)
+    used = NOW + timedelta(hours=1)
+
+    def counted(entry: Entry) -> Entry:
+        return entry.used(Use(1, int(used.timestamp() * 1000)))
+
+    async def die(*_: object) -> None:
+        raise StoreUnavailable("redis", "the process died")
+
+    async def count() -> int:
+        return await door_with(stores, TIGHT).count(tenant, [identifier], counted, operation="used:1")
+
+    if died:
+        with monkeypatch.context() as patch:
+            patch.setattr(type(stores.due), "lower", die)
+            with pytest.raises(StoreUnavailable):
+                await count()
+        assert await count() == 0, "it is counted already"
+    else:
+        assert await count() == 1
+    assert await with_rules(stores, TIGHT).redate(tenant, operation="redate:1", by=BY) == 0, "it has today's date"
+    assert await stores.due.next(tenant) == used + timedelta(days=30)
 
 
 async def test_what_a_person_brought_back_is_not_due_by_tighter_rules(stores: Stores, tenant: str) -> None:
