@@ -12,11 +12,12 @@ from activities.steps import asking, this_attempt
 from perdure.agent.steps.calls import Asks, Calls, Ended
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
-from perdure.errors import InvalidSkill, WorkflowFailed
-from perdure.names import Activity, Workflow
+from perdure.bindings import TaskBinding
+from perdure.errors import InvalidSkill, NotDone, WorkflowFailed
+from perdure.names import BINDING, Activity, Workflow
 from perdure.skills.foreign import ActivityStep, TaskStep
 from perdure.tasks import tokens_in
-from perdure.temporal.errors import of_call
+from perdure.temporal.errors import failure_of, of_call
 from perdure.temporal.failures import still_running, tokens_of_task
 from perdure.temporal.heartbeats import beats
 from perdure.temporal.raw import NotJson, json_of
@@ -79,12 +80,15 @@ class ForeignActivities:
         """Return what a workflow gave back.
 
         Raises:
-            WorkflowFailed: It did not complete, or gave back what is not JSON.
-            ApplicationError: It is still running.
+            WorkflowFailed: It did not complete, gave back what is not JSON, or is another task by now.
+            ApplicationError: It is still running, or it was another task before it could be called.
         """
         handle = self._client.get_workflow_handle(call.workflow_id, result_type=RawValue)
         try:
-            if (await handle.describe()).status is WorkflowExecutionStatus.RUNNING:
+            found = await handle.describe()
+            if call.task is not None:
+                _require_same(call, call.task, await found.memo_value(BINDING, None, type_hint=TaskBinding))
+            if found.status is WorkflowExecutionStatus.RUNNING:
                 raise still_running(call.workflow_id, again_after=_AGAIN_AFTER)
             return Awaited(output=json_of(await handle.result()))
         except NotJson as problem:
@@ -118,3 +122,23 @@ class ForeignActivities:
                 return False
             raise of_call(error) from error
         return True
+
+
+def _require_same(call: AwaitCall, task: TaskBinding, bound: TaskBinding | None) -> None:
+    """Refuse to take the result of another task for that of a call.
+
+    Args:
+        call: What is waited for.
+        task: What was called.
+        bound: What the workflow runs; None: it is not prepared yet, or was refused.
+
+    Raises:
+        WorkflowFailed: The call may have been made before its id stood for the other task.
+        ApplicationError: It was surely not made.
+    """
+    if bound is None or task.is_same_call(bound):
+        return
+    differs = f"{call.workflow_id} is another task, which differs in {', '.join(task.differences(bound))}"
+    if call.was_found:
+        raise WorkflowFailed(differs)
+    raise failure_of(NotDone(f"not called: {differs} (call it again)"), retryable=False)

@@ -55,6 +55,13 @@ class TaskBinding(Stored):
         """Return whether another binding is of the same task, whatever day each is about, and wherever it begins."""
         return other is not None and other.digest == self.changed(day=other.day, begins=other.begins).digest
 
+    def is_same_call(self, other: Self) -> bool:
+        """Return whether another binding is of the same skill with the same inputs, whatever version each has.
+
+        To run the skill again would repeat what that task did, as its version tells nothing of its effects.
+        """
+        return (self.skill, self.goal, self.inputs) == (other.skill, other.goal, other.inputs)
+
     def differences(self, bound: "TaskBinding") -> list[str]:
         """Return what differs from another task under the same id, without content."""
         names = sorted(self.inputs.keys() | bound.inputs.keys())

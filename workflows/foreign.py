@@ -209,7 +209,7 @@ class ForeignCalls:
                 with self._awaiting(action.branch, step, calls):
                     return _read(await child)
         with self._awaiting(action.branch, step, calls):
-            return await self._attached(action.place, calls.child)
+            return await self._attached(action.place, calls)
 
     @contextmanager
     def _awaiting(self, branch: str, step: WorkflowStep | TaskStep, calls: Calls) -> Generator[None]:
@@ -225,12 +225,13 @@ class ForeignCalls:
             del self._children[branch]
             self._running.called.pop(branch, None)
 
-    async def _attached(self, place: str, child: str) -> JsonValue:
+    async def _attached(self, place: str, calls: Calls) -> JsonValue:
         """Wait until a workflow that was started before has ended."""
+        child = calls.child
         try:
             awaited = await workflow.execute_activity(
                 Activity.AWAIT_WORKFLOW,
-                AwaitCall(workflow_id=child),
+                AwaitCall(workflow_id=child, task=calls.task, was_found=calls.runs),
                 result_type=Awaited,
                 summary=f"{place}: {child}",
                 **options.of_ingest(),

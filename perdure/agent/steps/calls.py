@@ -13,7 +13,7 @@ from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, QuestionKind, TakenAnswer
-from perdure.skills.header import is_empty
+from perdure.skills.header import is_empty, is_none
 from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import MemoryMode, StepStatus
@@ -279,6 +279,8 @@ class Calls(Passed):
     """What a person reads of the arguments."""
     child: str = ""
     """The id of the workflow that is called; empty: an activity is."""
+    task: TaskBinding | None = Field(default=None, exclude_if=is_none)
+    """What a skill's task under that id has to be, as another task could have it; None: no skill is called."""
     runs: bool = False
     """Whether that workflow was started before."""
     warnings: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ result is that of a call of which nobody knows whether it happened.
 """
 
 import datetime
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -14,7 +14,7 @@ from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, Calls, Compensation, Ended, Result
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, failed_after, runs
-from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, workflow_id
+from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, child_of, task_of
 from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Unknown, Verdict
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
@@ -25,7 +25,7 @@ from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest
 from perdure.names import Workflow
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
-from perdure.skills.foreign import ActivityStep, ForeignStep, TaskStep, WorkflowStep
+from perdure.skills.foreign import ForeignStep, TaskStep, WorkflowStep
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
 from perdure.tasks import StepStatus, TaskEnvelope
 from perdure.tools import RESULT_LIMIT
@@ -121,8 +121,9 @@ class ForeignSteps(StepEvaluator):
         how: dict[str, Any] = {"acting": call.acting, "arguments": arguments}
         how |= {"digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, step.called, step.declared, **how)
-        child = _child(call, effect.arguments, args)
-        calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments, child=child)
+        child = child_of(call, effect.arguments, args)
+        task = task_of(call, args)
+        calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments, child=child, task=task)
         if is_once:
             found = await self._found(call, effect, owner, so_far, lambda: is_known(child))
             if isinstance(found, Unknown):
@@ -287,17 +288,6 @@ def _arguments(step: ForeignStep, args: list[JsonValue]) -> dict[str, JsonValue]
     """Return what a call is made with, as policies and people see it: of a task, its inputs."""
     task = args[0] if isinstance(step, TaskStep) else None
     return {**TaskEnvelope.model_validate(task).inputs} if task else {"queue": step.queue, "args": args}
-
-
-def _child(call: ForeignCall, arguments: str, args: Sequence[JsonValue]) -> str:
-    match call.step:
-        case ActivityStep():
-            return ""
-        case TaskStep():
-            # Under this id it is found as any task is: shown, answered, cancelled.
-            return TaskEnvelope.model_validate(args[0]).workflow_id
-        case WorkflowStep():
-            return workflow_id(call.tenant, call.task_id, call.path, arguments)
 
 
 def _require_taken(call: EndCall) -> None:

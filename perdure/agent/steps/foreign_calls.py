@@ -1,5 +1,6 @@
 """What passes between a task's workflow and steps that call activities and workflows of others. Pure values."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field, JsonValue
@@ -9,6 +10,8 @@ from perdure.bindings import TaskBinding
 from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
 from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
+from perdure.skills.header import is_empty, is_none
+from perdure.tasks import TaskEnvelope
 
 ForeignKind = Annotated[ActivityStep | WorkflowStep | TaskStep, Field(discriminator="kind")]
 """A step that calls an activity, or runs a workflow or a task."""
@@ -60,10 +63,41 @@ def workflow_id(tenant: str, task_id: str, path: str, arguments: str) -> str:
     return f"step-{content_digest([idempotency_key(tenant, task_id, path), arguments])[:32]}"
 
 
+def child_of(call: ForeignCall, arguments: str, args: Sequence[JsonValue]) -> str:
+    """Return the id of the workflow that a call runs; empty: it runs none.
+
+    Args:
+        call: The call.
+        arguments: The digest of what is called.
+        args: The arguments.
+    """
+    match call.step:
+        case ActivityStep():
+            return ""
+        case TaskStep():
+            # Under this id it is found as any task is: shown, answered, cancelled.
+            return TaskEnvelope.model_validate(args[0]).workflow_id
+        case WorkflowStep():
+            return workflow_id(call.tenant, call.task_id, call.path, arguments)
+
+
+def task_of(call: ForeignCall, args: Sequence[JsonValue]) -> TaskBinding | None:
+    """Return what the id of the task stands for that a call of a skill is; None: it calls something else."""
+    match args:
+        case [{"pinned": {"version": str(version)}} as task] if isinstance(call.step, TaskStep):
+            return TaskBinding.of(TaskEnvelope.model_validate(task), version, call.acting.date)
+        case _:
+            return None
+
+
 class AwaitCall(Passed):
     """The input of the activity that waits for a workflow which runs already."""
 
     workflow_id: str
+    task: TaskBinding | None = Field(default=None, exclude_if=is_none)
+    """What the task has to be that is waited for; None: the id alone tells."""
+    was_found: bool = Field(default=False, exclude_if=is_empty)
+    """Whether a call before this one may have started it; otherwise somebody else has."""
 
 
 class Awaited(Passed):

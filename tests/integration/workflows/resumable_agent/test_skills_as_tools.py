@@ -86,6 +86,29 @@ async def test_a_call_of_a_skill_is_a_task_of_its_own_whose_output_the_model_see
         assert await one.services.trials.of([linked.version]) == {linked.version: Trials(tasks=1, successes=1)}
 
 
+async def test_a_call_is_not_taken_for_another_task_that_has_its_id_and_is_made_in_the_next_turn(
+    agents: Agents, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    agent = skilled(tmp_path, "writes", WRITES)
+
+    def script(asked: Asked) -> Says:
+        if asked.turns < 2:
+            return Says(calls=(Call("writes", {"ledger": str(ledger), "line": "new"}),))
+        return Says(" | ".join(asked.outputs))
+
+    async with agents(script, agent) as (one, _):
+        task = goal("Write it down")
+        taken = called(task, "writes").changed(inputs={"ledger": str(ledger), "line": "old"})
+        await (await one.start(taken)).result()
+        handle = await one.start(task)
+        first, second = str((await handle.result()).output).split(" | ")
+        assert f"not called: {taken.workflow_id} is another task, which differs in inputs.line" in first
+        assert second == '{"wrote": "new"}'
+        assert lines_in(str(ledger)) == ["old", "new"]
+        await one.replay(handle)
+
+
 async def test_what_a_skill_asks_is_asked_by_its_task_and_a_failure_is_told_to_the_model(
     agents: Agents, tmp_path: Path
 ) -> None:
