@@ -227,9 +227,12 @@ class OnceRunner:
         renewing.add_done_callback(self._renewing.discard)
         try:
             returned = await ended(call)
-        except ClaimLost:
+        except _Slept:
             report.acted = acted_before
-            raise
+            # Nothing was called: the next attempt must not take this claim for one that may have acted.
+            with contextlib.suppress(PerdureError):
+                await self._claims.release(mine.effect, mine.owner)
+            raise ClaimLost("this attempt slept through its deadline, so it does not act") from None
         except ToolFailed as problem:
             # Whoever is asked what it did can then find out. Where Redis takes no note, the question says less.
             with contextlib.suppress(PerdureError):
@@ -312,10 +315,14 @@ class _Mine(NamedTuple):
         return self.attempt.owner
 
 
+class _Slept(Exception):
+    """The deadline had passed before the tool was called; a tool may raise every other exception itself."""
+
+
 async def _called(mine: _Mine, claim: Claim) -> Any:
     # In the turn of the loop in which the tool is called: another tool may have held the loop up in the one before.
     if (left := claim.left()) <= 0:
-        raise ClaimLost("this attempt slept through its deadline, so it does not act")
+        raise _Slept
     left = min(left, mine.cut)
     async with calling(mine.tool.name, mine.cut, left=left) as limit:
         call = mine.tool.call(_until(mine.call, left), mine.keywords, mine.secrets.values)

@@ -20,7 +20,7 @@ from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.once import OnceRunner
 from perdure.agent.steps.reached import unknown_effect
 from perdure.agent.steps.threads import Work, count_threads
-from perdure.errors import Blocked, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
+from perdure.errors import Blocked, ClaimLost, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.policies.decision import PolicyDecision
 from perdure.policies.ruling import Ruling
 from perdure.policies.shape import Outcome
@@ -579,6 +579,38 @@ async def test_a_busy_service_says_nothing_about_an_earlier_attempt(
     assert output(await attempt(runner, act, this, "third")) == 1
     await until_true(lambda: not service.working)
     assert len(service.effects) == times
+
+
+@pytest.mark.parametrize("by_tool", [False, True], ids=["slept", "raised by the tool"])
+async def test_an_attempt_that_slept_until_its_deadline_leaves_no_claim_to_ask_about(
+    claims: Claims, monkeypatch: pytest.MonkeyPatch, by_tool: bool
+) -> None:
+    effects: list[str] = []
+
+    @tool(effect="once", timeout=0.2)
+    async def act() -> str:
+        effects.append("made")
+        if by_tool:
+            raise ClaimLost("of an effect of its own")
+        return "made"
+
+    def over(_: Claim) -> float:
+        return -1.0
+
+    async def sleep() -> None:
+        monkeypatch.setattr(Claim, "left", over)
+
+    # Counted right before it acts.
+    runner, this = OnceRunner(claims, since, counted if by_tool else sleep), effect()
+    with monkeypatch.context() as monkeypatch, pytest.raises(ClaimLost):
+        await attempt(runner, act, this, "first", acted=False)
+    assert await claims.is_free(this) != by_tool
+    if by_tool:
+        assert isinstance(await attempt(runner, act, this, "second", acted=False), Unknown), "it may have acted"
+        assert effects == ["made"]
+    else:
+        assert effects == []
+        assert output(await attempt(OnceRunner(claims, since, counted), act, this, "second", acted=False)) == "made"
 
 
 @pytest.mark.parametrize("happened", [True, False])
