@@ -100,9 +100,11 @@ class LessonActivities:
             occurrence=f"promotion/{digest('promotion/1', tenant, lesson.id)[:32]}",
             occurred_at=at,
         )
-        batch = Batch(tenant=common, key=f"promotion-{activity.info().workflow_run_id}", items=(item,), by=request.by)
+        key = f"promotion-{activity.info().workflow_run_id}"
+        batch = Batch(tenant=common, key=key, items=(item,), by=request.by, accepted_at=at)
         await self.audit.ready()
-        await self.submitter.submit(batch, job_id(batch))
+        # The user may have been erased since the lesson was read: everybody would keep what their receipt calls gone.
+        await self.submitter.submit(batch, job_id(batch), people={tenant})
         operation = f"promotion:{activity.info().workflow_run_id}"
         await self.audit.changed(tenant, {PROMOTED: (lesson.id,)}, operation=operation, by=request.by, again=True)
         return LessonSet(tenant=tenant, job=job_id(batch))

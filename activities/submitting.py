@@ -1,6 +1,6 @@
 """Submitting to memory: a batch becomes a job, and what a person has to approve first becomes a hold."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -45,17 +45,19 @@ class Submitter:
     intake: Intake
     erasures: RedisErasures
 
-    async def submit(self, batch: Batch, job: str) -> Batch:
+    async def submit(self, batch: Batch, job: str, *, people: Collection[str] = ()) -> Batch:
         """Put on hold what has to wait, journal the rest of a batch, and start its job; returns that rest.
 
         Args:
             batch: The batch.
             job: The id of its job; an existing one, open or closed, stays as it is.
+            people: The tenants of other users from whose memory it was taken.
 
         Raises:
             InvalidInput: There is no such policy.
             StoreUnavailable: A store or Temporal does not answer.
-            TenantErased: The user was erased since the epoch that the batch names, or since this was asked.
+            TenantErased: The user was erased since the epoch that the batch names, or since this was asked; or one of
+                these people was.
         """
         now = datetime.now(UTC)
         accepted_at = batch.accepted_at or now
@@ -77,7 +79,7 @@ class Submitter:
         # A second attempt finds the lines of the first, or that the job has settled, after which they may be erased.
         if not any(_tells_of(line, job) for line in await self.journal.read(batch.tenant, naming=[job])):
             accepted = lines.accepted(job, batch, now)
-            await self.journal.append(batch.tenant, accepted, epoch=batch.epoch, asked_at=accepted_at)
+            await self.journal.append(batch.tenant, accepted, epoch=batch.epoch, asked_at=accepted_at, people=people)
         reached(CrashPoint.SUBMIT_MIRRORED)
         if not await self._started(Workflow.INGEST_MEMORY, batch, job, batch.tenant, _counted(batch)):
             # If it has settled, nothing else would erase again what was journaled just now.

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -12,13 +13,16 @@ from activities.submitting import Submitter
 from perdure import Actor, ActorKind, AgentTask, RememberRequest
 from perdure.errors import TenantErased
 from perdure.jobs import Batch
+from perdure.lessons import LESSON, LessonRequest
 from perdure.requests import EraseRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
+from tests.integration.memory.forgetting.test_forgetter import write
 from tests.support.harness import Bench
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+MARZIPAN: dict[str, JsonValue] = {"kind": "memory", "content": "Marzipan is made of almonds.", "occurrence": "o"}
 SAYS = """
 steps:
   - id: say
@@ -56,19 +60,19 @@ async def test_a_user_who_was_erased_comes_back_with_tasks(gateway: Gateway, age
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asks", ["a person", "a task"])
+@pytest.mark.parametrize("asks", ["a person", "a task", "a promotion"])
 async def test_what_a_worker_that_stood_still_submits_after_an_erasure_is_not_written(
     here: Deployment, gateway: Gateway, agents: Bench, monkeypatch: pytest.MonkeyPatch, asks: str
 ) -> None:
     user = f"user {uuid4().hex}"
-    tenant = here.services.tenant_key.tenant_of(user)
+    tenant, common = here.services.tenant_key.tenant_of(user), here.services.tenant_key.tenant_of_installation
     submit, began, erased = Submitter.submit, asyncio.Event(), asyncio.Event()
     ended: asyncio.Future[TenantErased | None] = asyncio.get_running_loop().create_future()
-    under_way: list[asyncio.Task[str]] = []
+    under_way: list[asyncio.Task[Any]] = []
 
-    async def stopped(submitter: Submitter, batch: Batch, job: str) -> Batch:
-        if batch.tenant != tenant or ended.done():
-            return await submit(submitter, batch, job)
+    async def stopped(submitter: Submitter, batch: Batch, job: str, **more: Any) -> Batch:
+        if batch.tenant not in (tenant, common) or ended.done():
+            return await submit(submitter, batch, job, **more)
         began.set()
         while not erased.is_set():
             try:
@@ -77,19 +81,28 @@ async def test_what_a_worker_that_stood_still_submits_after_an_erasure_is_not_wr
                 # A process that is stopped hears of nothing.
                 continue
         try:
-            taken = await submit(submitter, batch, job)
+            taken = await submit(submitter, batch, job, **more)
         except TenantErased as error:
             ended.set_result(error)
             raise
         ended.set_result(None)
         return taken
 
+    promoted: JsonValue = {
+        **MARZIPAN,
+        "occurred_at": "2026-01-01T00:00:00Z",
+        "tags": [LESSON],
+        "memory_type": "outcome",
+    }
+    [lesson] = await write(here.services, tenant, promoted, operation=uuid4().hex) if asks == "a promotion" else [""]
     monkeypatch.setattr(Submitter, "submit", stopped)
     if asks == "a task":
         await agents.start(task_of(agents, user))
+    elif asks == "a promotion":
+        promotion = LessonRequest(user_id=user, id=lesson)
+        under_way.append(asyncio.create_task(gateway.set_lesson(promotion, by=TESTER)))
     else:
-        said: JsonValue = {"kind": "memory", "content": "Marzipan is made of almonds.", "occurrence": "o"}
-        request = RememberRequest(user_id=user, key="k", items=(said,))
+        request = RememberRequest(user_id=user, key="k", items=(MARZIPAN,))
         under_way.append(asyncio.create_task(gateway.remember(request, by=TESTER)))
     await began.wait()
     assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
