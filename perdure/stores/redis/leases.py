@@ -1,5 +1,9 @@
 """A short lease on a tenant, so that one writer at a time changes its memories; and the tenant's epoch.
 
+It is renewed for as long as its holder's event loop runs, up to a bound: a holder may read a large journal under it, or
+wait for a slow model. A holder that is stopped or killed renews nothing, and a lease that has run out is never renewed,
+even where nobody else has taken it since.
+
 Decides nothing else. The epoch is an integer that each erasure of the tenant raises: what was accepted or read under an
 older one may no longer be written.
 """
@@ -13,15 +17,23 @@ from contextlib import asynccontextmanager
 
 from redis.asyncio import Redis
 
-from perdure.errors import LeaseLost, StoreLost, StoreUnavailable, TenantErased, VersionConflict
+from perdure.errors import LeaseLost, StoreLost, StoreRefused, StoreUnavailable, TenantErased, VersionConflict
 from perdure.refusals import ContentRefused
 from perdure.stores.redis import keys
 from perdure.stores.redis.clocks import BOOT_CLOCK
 from perdure.stores.redis.connection import Script, ask
 
 LEASE_SECONDS = 10.0
-"""Long enough for a batch of 100 (under 1 s measured) with the margin that its writes ask for; short enough to be
-waited out after a holder was killed."""
+"""Long enough for the margin that writes ask for, with two renewals that may be late; short enough to be waited out
+after a holder was killed."""
+
+HELD_AT_MOST = 300.0
+"""Seconds after which a lease is no longer renewed, so that a holder that hangs does not keep others away for good. A
+choice: a journal of 60,000 memories is read in 4 s on an idle machine (measured), and what waits is tried again. It is
+well below ``WRITER_KEPT``."""
+
+_RENEWALS = 3
+"""In one life of a lease, so that two may be late or lost; a choice."""
 
 SHORT_WRITE = 5.0
 """Seconds of a lease that must be left before a few lines are appended to the journal (some ms measured); a choice."""
@@ -40,7 +52,12 @@ else taken = redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) end
 if taken then redis.call('set', KEYS[4], ARGV[1], 'PX', ARGV[3]) end
 return {taken and 1 or 0, redis.call('get', KEYS[2]) or '0', redis.call('exists', KEYS[3])}
 """
-_LEFT = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pttl', KEYS[1]) end return -1"
+# One that has run out is gone: it is not brought back, since another holder may have come and gone meanwhile.
+_LEFT = """
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return -1 end
+if ARGV[2] ~= '0' then redis.call('pexpire', KEYS[1], ARGV[2]) end
+return redis.call('pttl', KEYS[1])
+"""
 # What a process that slept past its lease still sends is refused by Redis itself.
 _WRITE = """
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -74,11 +91,15 @@ class Fence:
 class Lease:
     """A lease that is held; ask it before every write whether enough of it is left."""
 
-    def __init__(self, left: Script, write: Script, *, key: str, token: str, epoch: int, rewriting: bool) -> None:
+    def __init__(
+        self, left: Script, write: Script, *, key: str, token: str, seconds: float, epoch: int, rewriting: bool
+    ) -> None:
         self._left = left
         self._write = write
         self._key = key
         self._token = token
+        self._seconds = seconds
+        self._renewed_until = time.clock_gettime(BOOT_CLOCK) + HELD_AT_MOST
         self.epoch = epoch
         """The tenant's epoch when the lease was taken."""
         self.rewriting = rewriting
@@ -94,22 +115,38 @@ class Lease:
             raise TenantErased("the user's memory was erased after this was accepted")
 
     async def require(self, seconds: float) -> Fence:
-        """Make sure that the lease is ours for a while longer, and return what makes sure of half of that later.
+        """Renew the lease, make sure that it is ours for a while, and return what makes sure of half of that later.
 
-        The fence is asked where a write is sent: a process may sleep between the two.
+        The fence is asked where a write is sent: a process may sleep between the two. It does not move when the lease
+        is renewed afterwards.
 
         Args:
             seconds: How long at least; a writer asks for twice its client's time-out, so that a write
                 which the client has given up on still lands under the lease.
 
         Raises:
-            LeaseLost: It is another's, or has too little left.
+            LeaseLost: It has run out, or has too little left as it was held for too long to be renewed.
+            StoreUnavailable: Redis does not answer.
         """
         asked_at = time.clock_gettime(BOOT_CLOCK)
-        left = await self._left([self._key], self._token) / 1000
+        left = await self._renewed()
         if left < seconds:
             raise LeaseLost(f"{max(left, 0):.1f} s of the lease are left and {seconds:.1f} s are needed")
         return Fence(asked_at + left - seconds / 2)
+
+    async def keep(self) -> None:
+        """Renew the lease again and again, until it has run out or was held for as long as one may be."""
+        while time.clock_gettime(BOOT_CLOCK) < self._renewed_until:
+            await asyncio.sleep(self._seconds / _RENEWALS)
+            # Redis may be back before the lease has run out.
+            with contextlib.suppress(StoreUnavailable, StoreRefused):
+                if await self._renewed() < 0:
+                    return
+
+    async def _renewed(self) -> float:
+        """Renew the lease unless it was held for too long; return the seconds that it has left, below 0 for none."""
+        may_be = time.clock_gettime(BOOT_CLOCK) < self._renewed_until
+        return await self._left([self._key], self._token, int(self._seconds * 1000) if may_be else 0) / 1000
 
     async def write(self, command: str, key: str, *arguments: str) -> None:
         """Run a command on one of the tenant's keys, in Redis only while the lease is ours.
@@ -137,7 +174,7 @@ class Leases:
 
         Args:
             redis: A client made with ``connect``.
-            seconds: How long a lease lasts when its holder dies.
+            seconds: How long a lease lasts when its holder dies or is stopped.
             patience: How long to wait for another holder, in seconds.
         """
         self._redis = redis
@@ -151,6 +188,9 @@ class Leases:
     @asynccontextmanager
     async def hold(self, tenant: str, *, epoch: int | None = None) -> AsyncGenerator[Lease]:
         """Hold the lease on a tenant, waiting for another holder if there is one.
+
+        It is renewed until the block ends. What takes long in the block has to leave the event loop free, as a journal
+        does that is read and folded in threads.
 
         It is given back after a clean end only. After a timeout or a cancellation a write may still be on its way to
         the store, so the lease runs out instead: nobody else writes before that write has landed.
@@ -178,10 +218,19 @@ class Leases:
             if asyncio.get_running_loop().time() > deadline:
                 raise LeaseLost(f"another writer has held the tenant's lease for {self._patience:.0f} s")
             await asyncio.sleep(0.02)
+        lease = Lease(
+            self._left,
+            self._write,
+            key=key,
+            token=token,
+            seconds=self._seconds,
+            epoch=int(now),
+            rewriting=bool(rewriting),
+        )
         try:
-            lease = Lease(self._left, self._write, key=key, token=token, epoch=int(now), rewriting=bool(rewriting))
             lease.require_epoch(epoch)
-            yield lease
+            async with _kept(lease):
+                yield lease
         except (VersionConflict, ContentRefused, TenantErased, LeaseLost, StoreLost):
             await self._give_back(tenant, token)
             raise
@@ -211,3 +260,14 @@ class Leases:
             StoreUnavailable: Redis does not answer.
         """
         return int(await ask(self._redis, "GET", keys.epoch(tenant)) or 0)
+
+
+@asynccontextmanager
+async def _kept(lease: Lease) -> AsyncGenerator[None]:
+    """Renew a lease while the block runs."""
+    renewing = asyncio.create_task(lease.keep())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.wait({renewing})
