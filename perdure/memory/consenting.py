@@ -11,7 +11,7 @@ from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.losses import Store
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.wholeness import Wholeness
-from perdure.stores.journal.lines import Consented, Line
+from perdure.stores.journal.lines import Consented, Line, of_kind
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.consents import RedisConsents
@@ -47,7 +47,7 @@ class ConsentBook:
         # A folder that is not mounted, or an older copy of it, would say that nothing was withdrawn.
         if known_id(self._journal.folder) is None or await self._whole.lost(Store.JOURNAL):
             raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell what the user consents to")
-        return consents_of(await self._journal.read(tenant))
+        return latest(await self._said(tenant))
 
     async def require(self, tenant: str, purposes: Collection[Purpose]) -> None:
         """Check that all of these are consented to; without any, no store is asked.
@@ -81,7 +81,7 @@ class ConsentBook:
         if asked:
             await self._audit.ready()
             async with self._leases.hold(tenant) as lease, self._whole.writing():
-                known, said = await self._redis.of(tenant), _said(await self._journal.read(tenant))
+                known, said = await self._redis.of(tenant), await self._said(tenant)
                 # A late attempt must not go before what was said since the first one.
                 given = [one for one in said if one.operation == operation]
                 if not given:
@@ -98,6 +98,9 @@ class ConsentBook:
                 told = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}
                 await self._audit.changed(tenant, told, operation=operation, by=by, again=True)
         return await self.of(tenant)
+
+    async def _said(self, tenant: str) -> list[Consent]:
+        return _said(await self._journal.read(tenant, naming=of_kind(Consented)))
 
 
 def consents_of(lines: Sequence[Line]) -> dict[Purpose, Consent]:

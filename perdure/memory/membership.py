@@ -12,7 +12,7 @@ from perdure.losses import Store
 from perdure.memberships import Membership, latest, unknown_owner
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.wholeness import Wholeness
-from perdure.stores.journal.lines import Enrolled, Line, Named
+from perdure.stores.journal.lines import Enrolled, Line, Named, of_kind
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.leases import SHORT_WRITE, Lease, Leases
@@ -119,7 +119,7 @@ class MemberBook:
         Raises:
             StoreUnavailable: Neither Redis nor the journal can tell.
         """
-        lines, owners = await self._journal.read(user), set[str]()
+        lines, owners = await self._journal.read(user, naming=of_kind(Named)), set[str]()
         with suppress(StoreUnavailable):
             owners = await self._redis.named(user)
         found = {owner: await self._one(owner, user) for owner in sorted(owners | _named(lines))}
@@ -148,7 +148,7 @@ class MemberBook:
                 named, epoch = [Named(owner=tenant)], leases[one].epoch
                 await self._journal.append(one, named, epoch=epoch, asked_at=at, people=involved)
                 await self._redis.name(one, [tenant], leases[one])
-            lines, known = await self._journal.read(tenant), await self._redis.all(tenant)
+            lines, known = await self._lines(tenant), await self._redis.all(tenant)
             told = [line.membership for line in lines if isinstance(line, Enrolled)]
             # A late attempt must not go before what was said since the first one.
             said = next((one for one in told if one.operation == operation), None)
@@ -177,7 +177,7 @@ class MemberBook:
             LeaseLost: Another writer holds one of the lists; call it again.
             StoreUnavailable: A store does not answer; call it again.
         """
-        lines = await self._journal.read(user)
+        lines = await self._journal.read(user, naming=of_kind(Named))
         for owner in sorted(await self._redis.named(user) | _named(lines)):
             async with self._leases.hold(owner) as lease:
                 await self._strike(owner, user, lease)
@@ -198,7 +198,7 @@ class MemberBook:
             return
         async with self._leases.hold(tenant) as lease:
             # A user who was erased meanwhile must not be written back, also where this stalls until the lease is over.
-            erased, lines = await self._journal.erased(), await self._journal.read(tenant)
+            erased, lines = await self._journal.erased(), await self._lines(tenant)
             last, named = await self._differences(tenant, lines)
             journaled, known = members_of(lines), _named(lines)
             await lease.require(SHORT_WRITE)
@@ -225,10 +225,14 @@ class MemberBook:
         # A folder that is not mounted would name nobody.
         if known_id(self._journal.folder) is None or await self._whole.lost(Store.JOURNAL):
             raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell who belongs to whom")
-        return members_of(await self._journal.read(owner))
+        return members_of(await self._lines(owner))
+
+    async def _lines(self, tenant: str) -> list[Line]:
+        """Return a tenant's lines about members: of its list, and of the lists that name it."""
+        return await self._journal.read(tenant, naming=of_kind(Enrolled, Named))
 
     async def _strike(self, owner: str, user: str, lease: Lease) -> None:
-        erased, lines = await self._journal.erased(), await self._journal.read(owner)
+        erased, lines = await self._journal.erased(), await self._lines(owner)
         last = latest((*members_of(lines).values(), *(await self._redis.all(owner)).values()))
         added = [one for one in last.values() if one.member != user and user in self._tenant_of(one.by)]
         # Two who have added each other and are erased at once must not wait for each other.
@@ -244,7 +248,8 @@ class MemberBook:
                 return False
             return line.membership.member == user or user in self._tenant_of(line.membership.by)
 
-        await self._journal.strike(owner, named='"kind":"enrolled"', struck=struck)
+        [enrolled] = of_kind(Enrolled)
+        await self._journal.strike(owner, named=enrolled, struck=struck)
 
     async def _enrol(
         self, owner: str, memberships: Sequence[Membership], lease: Lease, erased: Mapping[str, Erasure]

@@ -16,7 +16,7 @@ from perdure.errors import StoreUnavailable
 from perdure.memory.retention import earliest_due
 from perdure.models.embedding import Embedder, Vector
 from perdure.refusals import ContentRefused
-from perdure.stores.journal.lines import Rewriting
+from perdure.stores.journal.lines import Rewriting, of_kind
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.due import DueIndex
@@ -139,7 +139,7 @@ class Repair:
         ids = await self._checks.unfinished(tenant)
         gone = set(ids) - (await self._longterm.stored(tenant, ids)).keys()
         # What was purged since has left the journal too, and stays away.
-        lines = await self._journal.read(tenant) if gone else []
+        lines = await self._journal.read(tenant, naming=of_kind(Rewriting)) if gone else []
         entries = {line.entry.id: line.entry for line in lines if isinstance(line, Rewriting) and line.entry.id in gone}
         if entries:
             await self._checks.written(tenant, datetime.now(UTC))

@@ -23,7 +23,7 @@ from perdure.memory.reconciling.merging import Merged, logged, merge
 from perdure.memory.repair import Repair
 from perdure.requests import Reconciled
 from perdure.stores.journal.folding import fold
-from perdure.stores.journal.lines import Accepted, Changed, Consented, Forgotten, Line, Settled
+from perdure.stores.journal.lines import Accepted, Changed, Consented, Forgotten, Line, Settled, of_kind
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
@@ -152,7 +152,8 @@ class Reconciler:
             return
         async with self._leases.hold(tenant, epoch=epoch) as lease:
             # There may be newer statements meanwhile.
-            journaled, known = consents_of(await self._journal.read(tenant)), await self._consents.of(tenant)
+            said = await self._journal.read(tenant, naming=of_kind(Consented))
+            journaled, known = consents_of(said), await self._consents.of(tenant)
             last = latest((*known.values(), *journaled.values()))
             missing = [one for purpose, one in last.items() if journaled.get(purpose) != one]
             await lease.require(self._margin)
@@ -178,7 +179,9 @@ class Reconciler:
             return 0
         async with self._leases.hold(tenant, epoch=epoch) as lease:
             # Another writer may have forgotten, or undone it, since both were read.
-            lines, known = await together(self._journal.read(tenant), self._deletions.of(tenant, sorted(differ)))
+            lines, known = await together(
+                self._journal.read(tenant, naming=of_kind(Forgotten)), self._deletions.of(tenant, sorted(differ))
+            )
             journaled = (await asyncio.to_thread(fold, lines)).deletions
             last = latest_deletions(deletions, (*journaled.values(), *known.values()))
             missing = [last[identifier] for identifier in differ if journaled.get(identifier) != last[identifier]]

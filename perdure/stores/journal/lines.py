@@ -120,6 +120,15 @@ def encode(lines: Iterable[Line]) -> bytes:
     return b"".join(_line.dump_json(line) + b"\n" for line in lines)
 
 
+def of_kind(*kinds: type[Stored]) -> tuple[str, ...]:
+    """Return what the raw lines of these kinds have in them, for ``Journal.read``; a payload may have it in it too.
+
+    >>> of_kind(Consented)
+    ('"kind":"consented"',)
+    """
+    return tuple(f'"kind":"{kind.model_fields["kind"].default}"' for kind in kinds)
+
+
 def decode(raw: bytes) -> Line | None:
     """Return the content of a line; None for one that a newer build or a crash has left."""
     try:

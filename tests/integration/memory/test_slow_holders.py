@@ -1,6 +1,7 @@
 """Who reads a large journal under a lease, or waits there for a slow model, writes after all."""
 
 import asyncio
+import json
 import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
@@ -13,7 +14,8 @@ from perdure.entries import Purpose
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.membership import MemberBook
 from perdure.models.embedding import Vector
-from perdure.stores.journal.lines import Consented, Line
+from perdure.stores.journal import lines
+from perdure.stores.journal.lines import Consented, Line, Settled, decode
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
@@ -22,7 +24,7 @@ from perdure.stores.redis.leases import SHORT_WRITE, Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
 from tests.conftest import TENANT_KEY
-from tests.integration.conftest import Stores
+from tests.integration.conftest import Stores, member_book
 from tests.integration.memory.reconciling.test_losses import fill, remembered
 from tests.integration.memory.test_repair import batch_of, two_of_three_unindexed
 
@@ -89,6 +91,27 @@ async def test_a_user_with_a_journal_that_is_slow_to_read_gives_and_withdraws_co
         grant, withdraw = ([Purpose.EXTRACTED], []) if granted else ([], [Purpose.EXTRACTED])
         found = await book.say(tenant, grant=grant, withdraw=withdraw, operation=operation, by=BY, at=datetime.now(UTC))
         assert found[Purpose.EXTRACTED].granted is granted
+
+
+async def test_of_a_large_journal_only_what_tells_of_consents_and_members_is_decoded(
+    stores: Stores, tenant: str, team: str, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, now, decoded = TenantKey(TENANT_KEY), datetime.now(UTC), list[bytes]()
+    book = ConsentBook(RedisConsents(stores.redis), stores.journal, stores.leases, stores.whole, stores.audit)
+    members = member_book(stores.redis, stores.journal, stores.whole, stores.audit, key)
+    for one in (tenant, key.tenant_of_owner(team)):
+        settled = [Settled(operation=f"job {number}", at=now) for number in range(100)]
+        await stores.journal.append(one, settled)
+
+    def noted(raw: bytes) -> Line | None:
+        decoded.append(raw)
+        return decode(raw)
+
+    monkeypatch.setattr(lines, "decode", noted)
+    for operation in ("one", "two"):
+        await book.say(tenant, grant=[Purpose.EXTRACTED], withdraw=[], operation=operation, by=BY, at=now)
+        await members.say(team, user, belongs=True, operation=operation, by=BY, at=now)
+    assert {json.loads(raw)["kind"] for raw in decoded} == {"consented", "enrolled"}
 
 
 async def test_a_team_with_a_journal_that_is_slow_to_read_gets_members_and_its_list_is_rebuilt(

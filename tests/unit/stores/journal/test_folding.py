@@ -32,6 +32,8 @@ from perdure.stores.journal.lines import (
     Rewriting,
     Settled,
     accepted,
+    encode,
+    of_kind,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -171,6 +173,14 @@ def test_the_lines_give_what_the_store_has(steps: list[tuple[str, object]]) -> N
         assert folded.entries == store.entries
         assert folded.deletions == store.deletions
         assert folded.pending == ()
+
+
+@given(STEPS)
+def test_the_lines_of_the_deletion_log_give_it_without_the_others(steps: list[tuple[str, object]]) -> None:
+    store = Store()
+    list(run_all(steps, store))
+    found = of_kind(Forgotten)[0].encode()
+    assert fold([line for line in store.lines if found in encode([line])]).deletions == store.deletions
 
 
 @given(STEPS, st.lists(ITEMS, min_size=1, max_size=3))

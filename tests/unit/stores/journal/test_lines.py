@@ -3,13 +3,18 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Memory, MemoryType, Source
+from perdure.consents import Consent
+from perdure.entries import Memory, MemoryType, Purpose, Source
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch, UnusableItem
+from perdure.memberships import Membership
 from perdure.stores.journal.lines import (
     Changed,
+    Consented,
+    Enrolled,
     Forgotten,
     Line,
+    Named,
     Rewriting,
     Settled,
     accepted,
@@ -18,20 +23,25 @@ from perdure.stores.journal.lines import (
     encode,
     ids_of,
     known,
+    of_kind,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEM = MemoryItem(content="two\nlines \u2028", occurrence="o", occurred_at=NOW)
+BY = Actor(kind=ActorKind.AGENT, id="task")
 BATCH = Batch(tenant="t_1", key="k", items=(ITEM, UnusableItem(reason="no good"), ITEM), run="task", agent="a")
 ENTRY = Memory(
     id="mem_1", text="x\n", memory_type=MemoryType.FACT, source=Source.EXPLICIT, first_seen=NOW, last_seen=NOW
 )
 LINES: list[Line] = [
     *accepted("job", BATCH, NOW),
-    Changed(entry=ENTRY, operation="job", by=Actor(kind=ActorKind.AGENT, id="task"), why="insert", at=NOW),
+    Changed(entry=ENTRY, operation="job", by=BY, why="insert", at=NOW),
     Settled(operation="job", versions={"mem_1": 1}, refused=(Refusal(index=1, reason="no good"),), at=NOW),
     Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", run="r", occurrences=("occ_1",))),
     Rewriting(entry=ENTRY, at=NOW),
+    Consented(consent=Consent(purpose=Purpose.GIVEN, granted=True, at=NOW, by=BY, order=1, operation="o")),
+    Enrolled(membership=Membership(member="t_2", user_id="ada", belongs=True, at=NOW, by=BY, order=1, operation="o")),
+    Named(owner="t_3"),
 ]
 
 
@@ -39,6 +49,12 @@ def test_every_kind_of_line_comes_back_as_it_was() -> None:
     written = encode(LINES)
     assert written.count(b"\n") == len(LINES)
     assert known(written.split(b"\n")) == LINES
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.kind)
+def test_a_line_is_found_by_its_kind(line: Line) -> None:
+    [kind] = of_kind(type(line))
+    assert [one for one in LINES if kind.encode() in encode([one])] == [one for one in LINES if one.kind == line.kind]
 
 
 def test_an_item_has_a_line_of_its_own_and_one_that_could_not_be_read_has_none() -> None:
@@ -77,7 +93,7 @@ def test_what_a_newer_build_wrote_is_read_as_far_as_it_is_known(written: bytes, 
 
 
 def test_a_line_names_the_entries_whose_text_it_holds() -> None:
-    told = [ids_of(line) for line in LINES[2:]]
+    told = [ids_of(line) for line in LINES[2:6]]
     assert told == [("mem_1",), (), (), ("mem_1",)]
     [first, *_] = accepted("job", BATCH, NOW)
     assert ids_of(first) == (item_id("t_1", ITEM),)
