@@ -146,8 +146,25 @@ class Repair:
             await self.write(tenant, lease, list(entries.values()))
         await self._checks.end_rewrite(tenant, ids)
 
-    async def write(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> set[str]:
+    async def embedded(self, entries: Sequence[Entry]) -> dict[str, Vector]:
+        """Return the vectors of what entries are found by, for ``write``: before the lease, as a model may be slow.
+
+        Raises:
+            StoreUnavailable: The model does not answer.
+        """
+        texts = sorted({headline_of(entry.text) for entry in entries})
+        return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+
+    async def write(
+        self, tenant: str, lease: Lease, entries: Sequence[Entry], embedded: Mapping[str, Vector] | None = None
+    ) -> set[str]:
         """Write entries as they are, at their versions, with vectors that are computed anew.
+
+        Args:
+            tenant: Whose.
+            lease: The tenant's.
+            entries: What is written.
+            embedded: From ``embedded``, for the texts that were known before the lease.
 
         Returns:
             The ids of those that the store refuses for their content: one of them must not hold up the others.
@@ -156,12 +173,12 @@ class Repair:
             LeaseLost: Too little of the lease is left.
             StoreUnavailable: Weaviate or the model does not answer.
         """
-        return await self._write(tenant, lease, entries, await self._vectors(entries))
+        return await self._write(tenant, lease, entries, await self._vectors(entries, embedded or {}))
 
     async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> set[str]:
         """Delete entries and write them anew; returns the ids of those that the store refuses: they stay."""
         # This comes first, so that nothing is deleted if the model is away, or if it could not be written again.
-        vectors = await self._vectors(entries)
+        vectors = await self._vectors(entries, {})
         refused = await self._write(tenant, lease, entries, vectors)
         entries = [entry for entry in entries if entry.id not in refused]
         if not entries:
@@ -197,9 +214,10 @@ class Repair:
             return {*error.reasons}
         return set()
 
-    async def _vectors(self, entries: Sequence[Entry]) -> dict[str, Vector]:
-        vectors = await self._embedder.embed([headline_of(entry.text) for entry in entries])
-        return {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
+    async def _vectors(self, entries: Sequence[Entry], embedded: Mapping[str, Vector]) -> dict[str, Vector]:
+        missing = await self.embedded([entry for entry in entries if headline_of(entry.text) not in embedded])
+        vectors = {**embedded, **missing}
+        return {entry.id: vectors[headline_of(entry.text)] for entry in entries}
 
 
 def _not_in(ids: Sequence[str], found: Mapping[str, object]) -> list[str]:

@@ -21,6 +21,7 @@ from perdure.memory.consenting import consents_of
 from perdure.memory.membership import MemberBook
 from perdure.memory.reconciling.merging import Merged, logged, merge
 from perdure.memory.repair import Repair
+from perdure.models.embedding import Vector
 from perdure.requests import Reconciled
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Accepted, Changed, Consented, Forgotten, Line, Settled, of_kind
@@ -46,6 +47,16 @@ class _Work(NamedTuple):
     operation: str
     by: Actor
     epoch: int
+
+
+class _Share(NamedTuple):
+    """The entries that are merged under one lease."""
+
+    ids: Sequence[str]
+    local: Mapping[str, Entry]
+    """Those that the journal has."""
+    vectors: Mapping[str, Vector]
+    """Of the texts that the store lacks: nobody is to wait for a slow model."""
 
 
 class Merging(NamedTuple):
@@ -136,10 +147,12 @@ class Reconciler:
         await self._members.agree(tenant, lines)
         merged = merge(remote, folded.entries, deletions, self._grace)
         changed = sorted({entry.id for entry in (*merged.write, *merged.journal)} | set(merged.purge))
+        lacking = {entry.id: entry for entry in merged.write}
         result = Reconciled(tenants=1, origins={place.value: number for place, number in merged.origins.items()})
         for ids in (changed[start : start + _AT_ONCE] for start in range(0, len(changed), _AT_ONCE)):
             local = {identifier: folded.entries[identifier] for identifier in ids if identifier in folded.entries}
-            result = result.plus(await self._apply(tenant, local, deletions, ids, work))
+            vectors = await self._repair.embedded([lacking[identifier] for identifier in ids if identifier in lacking])
+            result = result.plus(await self._apply(tenant, _Share(ids, local, vectors), deletions, work))
         async with self._leases.hold(tenant, epoch=work.epoch) as lease:
             moment = await self._longterm.next_due(tenant)
             await lease.require(self._margin)
@@ -192,14 +205,8 @@ class Reconciler:
             await self._deletions.write(tenant, lost, lease)
         return len({line.id for line in (*missing, *lost)})
 
-    async def _apply(
-        self,
-        tenant: str,
-        local: Mapping[str, Entry],
-        log: Mapping[str, Deletion],
-        ids: Sequence[str],
-        work: _Work,
-    ) -> Reconciled:
+    async def _apply(self, tenant: str, share: _Share, log: Mapping[str, Deletion], work: _Work) -> Reconciled:
+        ids, local = share.ids, share.local
         async with self._leases.hold(tenant, epoch=work.epoch) as lease:
             await self._repair.resume(tenant, lease)
             # Where nothing was lost, others go on writing: what counts is what is there under the lease.
@@ -216,7 +223,7 @@ class Reconciler:
             if changed:
                 # First: a second attempt no longer finds what this one writes.
                 await self._audit.changed(tenant, changed, operation=work.operation, by=work.by)
-            refused = await self._write(tenant, lease, merged, work)
+            refused = await self._write(tenant, lease, merged, share.vectors, work)
             fence = await lease.require(self._margin)
             await self._longterm.delete(tenant, merged.purge, fence=fence)
             await self._journal.drop(tenant, merged.purge, spared=lambda line: observed_anew(tenant, line, deletions))
@@ -224,7 +231,9 @@ class Reconciler:
             written=len(merged.write) - len(refused), journaled=len(merged.journal), purged=len(merged.purge)
         )
 
-    async def _write(self, tenant: str, lease: Lease, merged: Merged, work: _Work) -> set[str]:
+    async def _write(
+        self, tenant: str, lease: Lease, merged: Merged, vectors: Mapping[str, Vector], work: _Work
+    ) -> set[str]:
         """Write what the journal lacks to the journal, and what the store lacks to the store.
 
         Returns:
@@ -237,7 +246,7 @@ class Reconciler:
         refused: set[str] = set()
         if merged.write:
             await self._repair.add(tenant)
-            refused = await self._repair.write(tenant, lease, merged.write)
+            refused = await self._repair.write(tenant, lease, merged.write, vectors)
         versions = {entry.id: entry.version for entry in merged.journal}
         if versions:
             settled = Settled(operation=operation, versions=versions, at=at)
