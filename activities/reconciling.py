@@ -64,6 +64,8 @@ class TenantsCall(Passed):
     by: Actor
     losses: tuple[LostData, ...] = ()
     """The losses that are being repaired."""
+    only: tuple[str, ...] = ()
+    """The tenants that failed before, while the others were rebuilt; empty: all."""
 
 
 class TenantsDone(Passed):
@@ -72,6 +74,8 @@ class TenantsDone(Passed):
     after: str
     more: bool
     found: Reconciled
+    failed: tuple[str, ...] | None = None
+    """The tenants that could not be reconciled; None: an older build did not say which."""
     over: bool = False
     """Whether more was lost meanwhile, so that it has to start again."""
 
@@ -113,12 +117,14 @@ class ReconcilingActivities:
         if set(await self.whole.examine()) - {Loss(one.store, one.kind) for one in call.losses}:
             return TenantsDone(after="", more=True, found=found, over=True)
         waiting = [tenant for tenant in await self._tenants(call) if tenant > call.after]
+        failed: list[str] = []
         for done, tenant in enumerate(waiting, 1):
-            found = found.plus(await self._reconciled(tenant, call))
-            after = tenant
+            one = await self._reconciled(tenant, call)
+            found, after = found.plus(one), tenant
+            failed += [tenant] if one.failed else []
             if time.monotonic() - began > SECONDS:
-                return TenantsDone(after=after, more=done < len(waiting), found=found)
-        return TenantsDone(after=after, more=False, found=found)
+                return TenantsDone(after=after, more=done < len(waiting), found=found, failed=tuple(failed))
+        return TenantsDone(after=after, more=False, found=found, failed=tuple(failed))
 
     async def _reconciled(self, tenant: str, call: TenantsCall) -> Reconciled:
         """Reconcile one tenant; if that fails, the others do not wait."""
@@ -148,4 +154,4 @@ class ReconcilingActivities:
         if call.user_id or call.of:
             return [await self.members.tenant(call.user_id, call.of)]
         journaled, stored = await together(self.journal.tenants(), self.longterm.tenants())
-        return sorted({*journaled, *stored})
+        return sorted(one for one in {*journaled, *stored} if not call.only or one in call.only)

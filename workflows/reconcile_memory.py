@@ -30,8 +30,12 @@ _GONE = {
 }
 """What the other stores do not have."""
 
-AGAIN = timedelta(minutes=1)
-"""After how long tenants that could not be reconciled are tried again, where a store lost data."""
+AGAIN_FIRST, AGAIN = timedelta(seconds=5), timedelta(minutes=1)
+"""After how long tenants that could not be reconciled are tried again, where a store lost data: at first, since a lease
+that another writer holds is soon free, and at most, as it doubles. A choice."""
+
+_FAILED_AT_MOST = 1000
+"""Tenants that are tried again by their names; if there are more, all are. A choice: they fit into one message."""
 
 
 class Reconciling(Passed):
@@ -41,6 +45,10 @@ class Reconciling(Passed):
     after: str
     found: Reconciled
     operation: str
+    only: tuple[str, ...] = ()
+    """The tenants of this pass; empty: all."""
+    failed: tuple[str, ...] | None = None
+    """Those of them that failed so far; None: not known."""
 
 
 class ReconcileRun(ReconcileRequest):
@@ -65,9 +73,11 @@ class ReconcileMemory:
         is_of_one = bool(request.user_id or request.of)
         if request.carried:
             losses, after, operation = request.carried.losses, request.carried.after, request.carried.operation
+            only, failed = request.carried.only, request.carried.failed
         else:
-            losses, after = await self._begin(), ""
+            losses, after, only, failed = await self._begin(), "", (), ()
             operation = f"reconcile:{workflow.info().workflow_id}:{workflow.info().first_execution_run_id}"
+        wait = AGAIN_FIRST
         while True:
             call = TenantsCall(
                 after=after,
@@ -76,20 +86,24 @@ class ReconcileMemory:
                 operation=operation,
                 by=request.by,
                 losses=losses,
+                only=only,
             )
             done: TenantsDone = await options.long(ReconcilingActivities.tenants, call, "Merge what is remembered")
             self._history.grow()
-            after, over = done.after, done.over
+            after, over, retried = done.after, done.over, ()
             self._found = self._found.plus(done.found)
-            failed = "".join(f"\n\nFailed: {one}" for one in self._found.failed)
-            workflow.set_current_details(f"**{self._found.tenants}** tenants reconciled{failed}")
+            if done.found.failed:
+                failed = None if failed is None or done.failed is None else (*failed, *done.failed)
+            told = "".join(f"\n\nFailed: {one}" for one in self._found.failed)
+            workflow.set_current_details(f"**{self._found.tenants}** tenants reconciled{told}")
             if not done.more:
                 if is_of_one or not losses:
                     break
                 if self._found.failed:
-                    # Until every tenant's share is rebuilt, the store accepts nothing.
-                    await workflow.sleep(AGAIN, summary="until those that failed are tried again")
-                    over = True
+                    # Until every tenant's share is rebuilt, the store accepts nothing: its marks say that it lost data, and
+                    # cannot say whose.
+                    await workflow.sleep(wait, summary="until those that failed are tried again")
+                    over, retried, wait = True, failed or (), min(2 * wait, AGAIN)
                 else:
                     ending = EndReconcilingCall(losses=losses)
                     summary = "Record that the losses are made good"
@@ -97,10 +111,14 @@ class ReconcileMemory:
                 if not over:
                     break
             if over:
-                losses, after = await self._begin(), ""
-                self._found = self._found.changed(failed=())
+                begun = await self._begin()
+                only = _only(retried, losses, begun)
+                losses, after, failed = begun, "", ()
+                self._found = self._found.changed(failed=(), tenants=self._found.tenants - len(only))
             if self._history.is_due:
-                carried = Reconciling(losses=losses, after=after, found=self._found, operation=operation)
+                carried = Reconciling(
+                    losses=losses, after=after, found=self._found, operation=operation, only=only, failed=failed
+                )
                 workflow.continue_as_new(request.changed(carried=carried))
         return ReconcileResult(
             losses=tuple(f"{one.store}: {one.kind.told}" for one in losses if not is_of_one),
@@ -131,3 +149,13 @@ class ReconcileMemory:
     def report(self) -> Reconciled:
         """What was found and done so far."""
         return self._found
+
+
+def _only(failed: tuple[str, ...], before: tuple[LostData, ...], now: tuple[LostData, ...]) -> tuple[str, ...]:
+    """Return the tenants that the next pass goes through; empty: all.
+
+    The others keep what the last pass rebuilt of them, unless more was lost since: then a store's token is another one.
+    A journal has none.
+    """
+    kept = before == now and all(one.token for one in now)
+    return failed if kept and len(failed) <= _FAILED_AT_MOST else ()

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -13,7 +14,9 @@ from temporalio.client import WorkflowFailureError
 from activities.jobs import job_id
 from localservers import Server
 from perdure.entries import Lane
+from perdure.errors import LeaseLost
 from perdure.memory.recall.query import Query
+from perdure.memory.reconciling.reconciler import Merging
 from perdure.memory.writing.checking import read_batch
 from perdure.requests import ReconcileRequest, ReconcileResult
 from perdure.stores.journal import lines
@@ -77,6 +80,32 @@ async def test_one_tenant_that_cannot_be_reconciled_keeps_nobody_else_waiting(
         result = await reconciled(here)
         assert [one.partition(":")[0] for one in result.found.failed] == ["a_busy"]
         assert (result.found.tenants, await remembered(here.services, tenant)) == (2, before)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "lost again meanwhile"])
+async def test_where_one_tenant_fails_the_others_are_not_rebuilt_again_unless_more_was_lost(
+    own_servers: OwnServers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch, *, again: bool
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with deployment(fleet.addresses, tmp_path) as here:
+        before, reconcile, tried = await fill(here.services, tenant), here.services.reconciler.reconcile, list[str]()
+        (here.settings.journal_folder / "z_busy").mkdir()
+
+        async def held_once(one: str, **more: Any) -> Merging:
+            tried.append(one)
+            if one == "z_busy" and tried.count(one) == 1:
+                if again:
+                    await ask(here.services.redis, "FLUSHALL")
+                raise LeaseLost("another writer has held the tenant's lease for 15 s")
+            return await reconcile(one, **more)
+
+        monkeypatch.setattr(here.services.reconciler, "reconcile", held_once)
+        await ask(here.services.redis, "FLUSHALL")
+        result = await reconciled(here)
+        assert tried == [tenant, "z_busy", *([tenant] if again else []), "z_busy"]
+        assert (result.found.tenants, result.found.failed) == (4 if again else 2, ())
+        assert await remembered(here.services, tenant) == before
+        assert await here.services.whole.compare() == ()
 
 
 @pytest.mark.slow
