@@ -100,8 +100,8 @@ class ReconcileMemory:
                 if is_of_one or not losses:
                     break
                 if self._found.failed:
-                    # Until every tenant's share is rebuilt, the store accepts nothing: its marks say that it lost data, and
-                    # cannot say whose.
+                    # Until every tenant's share is rebuilt, the store accepts nothing: its marks say that it lost data,
+                    # and cannot say whose.
                     await workflow.sleep(wait, summary="until those that failed are tried again")
                     over, retried, wait = True, failed or (), min(2 * wait, AGAIN)
                 else:

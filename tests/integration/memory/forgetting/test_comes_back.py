@@ -3,8 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import JsonValue
 
 from perdure.entries import Memory, State
+from perdure.items import MemoryItem
 from perdure.jobs import Decision, PlannedItem
 from perdure.memory.extraction.statements import stated
 from perdure.memory.writing.checking import read_batch
@@ -17,9 +19,9 @@ TRAIN = "I always travel by train."
 
 async def offer(stores: Stores, tenant: str, content: str, occurrence: str, *, at: datetime) -> PlannedItem:
     """Offer a statement in a job of its own, which was accepted at a moment; return what became of it."""
-    item = {"kind": "memory", "content": content, "occurrence": occurrence, "occurred_at": at.isoformat()}
+    item: JsonValue = {"kind": "memory", "content": content, "occurrence": occurrence, "occurred_at": at.isoformat()}
     batch = read_batch(tenant=tenant, key=f"{occurrence} {at}", items=[item], accepted_at=at)
-    batch = batch.changed(items=tuple(stated(one) for one in batch.items))  # type: ignore[arg-type]
+    batch = batch.changed(items=tuple(stated(one) for one in batch.items if isinstance(one, MemoryItem)))
     plan = await stores.writer.plan(batch, at=datetime.now(UTC))
     applied = await stores.writer.apply(batch, plan, operation=batch.key)
     [decided] = (applied.plan or plan).items
