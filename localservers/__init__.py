@@ -17,6 +17,7 @@ from localservers.files import locked, wait_until, writable
 from localservers.find import Found, find
 from localservers.fleet import Fleet
 from localservers.foreground import announced
+from localservers.origin import SettingsOrigin
 from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted
 from localservers.recipes import Server
 from localservers.state import FleetState, HomeLock, Launch, Report, Running, WorkerOrder, ordered, read_state
@@ -31,6 +32,7 @@ __all__ = [
     "Server",
     "ServerNotFound",
     "ServerNotStarted",
+    "SettingsOrigin",
     "ensure",
     "find_all",
     "restart",
@@ -77,7 +79,11 @@ def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] 
         if free < ROOM_NEEDED:
             raise HomeUnusable(f"{home} has {free / 1e6:.0f} MB free; at least {ROOM_NEEDED / 1e6:.0f} MB are needed")
         # One that waits in a terminal for these servers is the worker they need, if they come back under its address.
-        launch = Launch(found=find_all(settings, progress), worker=worker and not announced(home))
+        launch = Launch(
+            found=find_all(settings, progress),
+            worker=worker and not announced(home),
+            origin=SettingsOrigin.of(settings),
+        )
         addresses = _launch(settings, launch, progress)
         if worker and not launch.worker and (started := state(settings)):
             _add_worker(settings, started, progress)
@@ -101,8 +107,7 @@ def restart(settings: Settings, progress: Callable[[str], None] = lambda _: None
         pid = current.foreground[0].pid
         raise ServerNotStarted(f"the worker runs in a terminal, as process {pid}: stop it there, and start it anew")
     progress("stopping the worker, and starting it anew" if before else "starting a worker")
-    order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
-    with ordered(settings.home, order):
+    with ordered(settings.home, _order(settings)):
         os.kill(current.pid, signal.SIGUSR1)
 
         def replaced() -> bool:
@@ -125,8 +130,7 @@ def serve(settings: Settings, progress: Callable[[str], None] = lambda _: None) 
         raise ServerNotStarted(f"nothing runs in {settings.home}; start it with 'perdure up'")
     if current.service is None:
         progress("starting the HTTP service")
-        order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
-        with ordered(settings.home, order):
+        with ordered(settings.home, _order(settings)):
             os.kill(current.pid, signal.SIGUSR2)
             if not wait_until(lambda: bool((now := state(settings)) and now.service), _WORKER_WITHIN):
                 raise ServerNotStarted(f"no service was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
@@ -153,7 +157,9 @@ def state(settings: Settings) -> FleetState | None:
     temporal = _preferred(settings, current.addresses).temporal
     foreground = (one for one in announced(settings.home) if one.temporal == temporal)
     return current.changed(
-        foreground=tuple(Running(pid=one.pid, settings=one.settings, is_foreground=True) for one in foreground)
+        foreground=tuple(
+            Running(pid=one.pid, settings=one.settings, origin=one.origin, is_foreground=True) for one in foreground
+        )
     )
 
 
@@ -212,14 +218,24 @@ def _add_worker(settings: Settings, current: FleetState, progress: Callable[[str
     """Start a worker for servers that run, if they have none; report one that has other settings."""
     if not current.workers:
         progress("starting a worker for them")
-        order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
-        with ordered(settings.home, order):
+        with ordered(settings.home, _order(settings)):
             os.kill(current.pid, signal.SIGUSR1)
             if not wait_until(lambda: bool((now := state(settings)) and now.worker), _WORKER_WITHIN):
                 raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
     for one in current.workers:
         if one.settings != settings.fingerprint:
-            progress(f"the running worker has other settings; to apply these, {one.how_to_restart}")
+            here = SettingsOrigin.of(settings)
+            different = f": {told}" if (told := one.origin.difference(here)) else ""
+            progress(f"the running worker has other settings{different}; {one.how_to_agree(here)}")
+
+
+def _order(settings: Settings) -> WorkerOrder:
+    """Return what a supervisor needs to start a worker with these settings."""
+    return WorkerOrder(
+        environment=os.environ | settings.environment(),
+        settings=settings.fingerprint,
+        origin=SettingsOrigin.of(settings),
+    )
 
 
 def _preferred(settings: Settings, addresses: Addresses) -> Addresses:

@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from localservers.files import writable
+from localservers.origin import SettingsOrigin
 from perdure.model import Passed
 
 _FOLDER = "foreground"
@@ -29,15 +30,18 @@ class Announcement(Passed):
     """The fingerprint of its settings."""
     temporal: str
     """The address of the Temporal that it serves."""
+    origin: SettingsOrigin = SettingsOrigin()
+    """Where it has its settings from."""
 
 
-def announce(home: Path, *, settings: str, temporal: str) -> int:
+def announce(home: Path, *, settings: str, temporal: str, origin: SettingsOrigin) -> int:
     """Announce this process as a worker until it ends.
 
     Args:
         home: The data folder.
         settings: The fingerprint of its settings.
         temporal: The address of the Temporal that it serves.
+        origin: Where it has its settings from.
 
     Returns:
         The open file that is its announcement; ``hand_over`` takes it.
@@ -50,7 +54,7 @@ def announce(home: Path, *, settings: str, temporal: str) -> int:
         # It gets its name once it is locked and whole: whoever looks in between sees nothing, or the one before.
         held, made = tempfile.mkstemp(dir=folder, prefix=".")
         fcntl.flock(held, fcntl.LOCK_EX)
-        announced = Announcement(pid=os.getpid(), settings=settings, temporal=temporal)
+        announced = Announcement(pid=os.getpid(), settings=settings, temporal=temporal, origin=origin)
         os.write(held, announced.model_dump_json().encode())
         Path(made).replace(folder / f"{os.getpid()}.json")
     if before := os.environ.pop(_HANDED_OVER, None):

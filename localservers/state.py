@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr, ValidationError
 from localservers.files import replace, unusable, wait_until
 from localservers.find import Found
 from localservers.fleet import weaviate_key
+from localservers.origin import SettingsOrigin
 from localservers.recipes import Server
 from perdure.model import Model, Passed
 from perdure.settings import Addresses
@@ -27,6 +28,7 @@ class Launch(Model):
 
     found: dict[Server, Found]
     worker: bool
+    origin: SettingsOrigin
 
 
 class Report(Model):
@@ -43,6 +45,8 @@ class Running(Passed):
     restarts: int = 0
     settings: str = ""
     """The fingerprint of a worker's settings."""
+    origin: SettingsOrigin = SettingsOrigin()
+    """Where a worker has its settings from."""
     problem: str = ""
     """The last log line of a worker that exited with an error; otherwise empty."""
     is_foreground: bool = False
@@ -55,6 +59,13 @@ class Running(Passed):
             return f"stop process {self.pid} in its terminal, and start it anew"
         return "run 'perdure restart'"
 
+    def how_to_agree(self, here: SettingsOrigin) -> str:
+        """What a person does about a worker that has other settings than those of here."""
+        apply = f"to apply these, {self.how_to_restart}"
+        if not self.origin.difference(here):
+            return apply
+        return f"to use its settings, work in {self.origin.folder}; {apply}"
+
 
 class WorkerOrder(Passed):
     """Request to start a worker next to servers that already run."""
@@ -63,6 +74,8 @@ class WorkerOrder(Passed):
     """The environment of the process that requests it, including the settings."""
     settings: str
     """The fingerprint of those settings."""
+    origin: SettingsOrigin = SettingsOrigin()
+    """Where that process has them from."""
 
 
 class FleetState(Passed):

@@ -53,7 +53,9 @@ class Supervisor:
         self._stopping: set[asyncio.Task[None]] = set()
         self._restarts: dict[str, int] = {}
         self._problem = ""
-        self._order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
+        self._order = WorkerOrder(
+            environment=os.environ | settings.environment(), settings=settings.fingerprint, origin=launch.origin
+        )
 
     async def run(self) -> None:
         """Start everything, keep it running, and stop it in order on SIGTERM or SIGINT."""
@@ -175,6 +177,7 @@ class Supervisor:
                 pid=self._worker.pid,
                 restarts=self._restarts.get("worker", 0),
                 settings=self._order.settings,
+                origin=self._order.origin,
                 problem=self._problem,
             )
         service = None

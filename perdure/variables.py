@@ -83,22 +83,40 @@ def read_secrets(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def settings_file() -> Path | None:
+    """Return the one TOML file that settings are read from; None if there is none.
+
+    It is the one that ``$PERDURE_CONFIG`` names, whether or not it is there, otherwise the first that is there of those
+    in this folder and in the user's own folder of configuration.
+    """
+    if chosen := os.environ.get("PERDURE_CONFIG"):
+        return Path(chosen)
+    folders = (Path(), base_folder("XDG_CONFIG_HOME", ".config"))
+    return next((path for folder in folders if _may_be_there(path := folder / "perdure.toml")), None)
+
+
+def _may_be_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        # Whoever reads it is told why that cannot be done.
+        return True
+
+
 def read_file() -> dict[str, Any]:
     """Return the settings in the one TOML file; none if there is no file.
 
     Raises:
         InvalidInput: It cannot be read, or is not TOML, or ``$PERDURE_CONFIG`` names one that is not there.
     """
-    chosen = os.environ.get("PERDURE_CONFIG")
-    folders = (Path(), base_folder("XDG_CONFIG_HOME", ".config"))
-    for path in [Path(chosen)] if chosen else [folder / "perdure.toml" for folder in folders]:
-        try:
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            if chosen:
-                raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput(str(path), f"is not TOML: {error}") from None
-        except OSError as error:
-            raise unreadable(path, error) from None
-    return {}
+    path = settings_file()
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(str(path), f"is not TOML: {error}") from None
+    except OSError as error:
+        raise unreadable(path, error) from None

@@ -12,7 +12,20 @@ from perdure.policies.library import PolicyLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from worker.policies import policies_of, rules_of
-from worker.wiring.registries import known_tools_of, skills_of
+from worker.wiring.registries import known_tools_of, secrets_of, skills_of
+
+
+def require_usable(settings: Settings) -> None:
+    """Check what would keep a worker with these settings from starting, as far as files can tell.
+
+    Raises:
+        InvalidInput: Naming what cannot be used, and the fix.
+    """
+    known_tools_of(settings)
+    secrets_of(settings)
+    policies_of(settings)
+    rules_of(settings)
+    PolicyLibrary(settings.policies).read()
 
 
 async def tools(settings: Settings) -> tuple[bool, str, str]:

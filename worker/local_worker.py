@@ -26,17 +26,18 @@ def problem(settings: Settings) -> str:
     )
 
 
-async def served(settings: Settings, workers: Callable[[int], Awaitable[int]]) -> bool:
-    """Wait until the local worker serves; False if it does not within a few seconds.
+async def served(settings: Settings, workers: Callable[[int], Awaitable[int]], within: float = WITHIN) -> bool:
+    """Wait until the local worker serves; False if it does not within some seconds.
 
     Args:
         settings: Whose local servers.
         workers: Returns how many workers with a process id serve the task queue.
+        within: Seconds to wait.
 
     Raises:
         ServerNotStarted: It fails again and again; with what it says.
     """
-    for _ in range(int(WITHIN / LOOK_AGAIN)):
+    for _ in range(int(within / LOOK_AGAIN)):
         current = localservers.state(settings)
         if current is None or not current.workers:
             return True

@@ -15,6 +15,7 @@ from temporalio.worker import Worker
 
 from localservers import state
 from localservers.foreground import announce, hand_over
+from localservers.origin import SettingsOrigin
 from perdure.agent.steps.threads import count_threads
 from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch, Unavailable
 from perdure.losses import Store
@@ -196,7 +197,8 @@ class _Announced:
             return
         if (current := state(settings)) and current.worker:
             _log.warning("another worker runs in the background, and takes tasks too", pid=current.worker.pid)
-        self._held = announce(settings.home, settings=settings.fingerprint, temporal=addresses.temporal)
+        known = {"settings": settings.fingerprint, "temporal": addresses.temporal}
+        self._held = announce(settings.home, **known, origin=SettingsOrigin.of(settings))
 
     def hand_over(self) -> None:
         """Keep it announced while this process begins anew."""

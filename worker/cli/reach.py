@@ -4,7 +4,7 @@ import getpass
 
 from temporalio.client import Plugin
 
-from localservers import ensure, running, state
+from localservers import SettingsOrigin, ensure, running, state
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
@@ -29,22 +29,21 @@ def require_same_settings(settings: Settings) -> None:
     Raises:
         InvalidInput: One was started with others: it may have other tools and skills.
     """
-    current = state(settings)
+    current, here = state(settings), SettingsOrigin.of(settings)
     for one in current.workers if current else ():
         if one.settings != settings.fingerprint:
-            problem = f"are not those that the worker of {settings.home} was started with; nothing was started"
-            fix = f"to give it these, {one.how_to_restart}; or run this with its settings"
-            raise InvalidInput("settings", problem, fix=fix)
+            different = f" ({told})" if (told := one.origin.difference(here)) else ""
+            problem = f"are not those that the worker of {settings.home} was started with{different}"
+            raise InvalidInput("settings", f"{problem}; nothing was started", fix=one.how_to_agree(here))
 
 
 def warn_of_other_settings(settings: Settings) -> None:
     """Warn where a worker of this machine does part of the work with other settings."""
-    current = state(settings)
+    current, here = state(settings), SettingsOrigin.of(settings)
     for one in current.workers if current else ():
         if one.settings != settings.fingerprint:
-            say(
-                f"the running worker has other settings, and may decide otherwise; to apply these, {one.how_to_restart}"
-            )
+            different = f": {told}" if (told := one.origin.difference(here)) else ""
+            say(f"the running worker has other settings, and may decide otherwise{different}; {one.how_to_agree(here)}")
 
 
 def gateway(settings: Settings, addresses: Addresses | None = None, *plugins: Plugin) -> Gateway:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from localservers import ensure, serve, state, stop
+from localservers import ServerNotStarted, ensure, serve, state, stop
 from localservers import restart as restart_worker
 from localservers.files import wait_until
 from perdure.settings import Settings
@@ -16,6 +16,10 @@ from worker.terminal.output import out, program, say, show_json
 
 _SERVICE_WITHIN = 60.0
 """Seconds that the service may take until it answers, a choice: it loads for three on an idle machine."""
+
+_RESTARTED_WITHIN = 30.0
+"""Seconds that a worker may take to serve after a restart, a choice: it was told to stop first, and nothing is said of
+one that "up" starts for the first time, which may have to load much."""
 
 
 def up(
@@ -31,8 +35,8 @@ def up(
     started = time.monotonic()
     settings = Settings()
     addresses = ensure(settings, worker=worker, progress=say)
-    if worker and state(settings):
-        _await_worker(settings)
+    if worker and state(settings) and not _serves(settings):
+        say(_why_not(settings))
     # After the worker, which has little time to say what is wrong with it.
     url = serve(settings, say) if service and state(settings) else ""
     if url:
@@ -59,12 +63,29 @@ def up(
 
 
 def restart(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print whether a worker ran before as JSON.")] = False
+    *,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Also where open tasks may call tools that these settings lack.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print whether a worker ran before as JSON.")] = False,
 ) -> None:
-    """Restart the worker and the HTTP service, with the settings, tools and skills of now; tasks go on."""
+    """Restart the worker and the HTTP service, with the settings, tools and skills of now; tasks go on.
+
+    What the worker could not start with is refused before anything is stopped. So is, without --yes, what would take
+    tools away while tasks are open.
+    """
+    # Imported here: Temporal's client takes a second, which "down" need not wait for.
+    from worker import configured, restarting  # noqa: PLC0415
+    from worker.cli.reach import gateway, person  # noqa: PLC0415
+
     settings = Settings()
+    if state(settings):
+        configured.require_usable(settings)
+        if not yes:
+            asyncio.run(restarting.require_tools_kept(settings, gateway(settings), by=person()))
     restarted = restart_worker(settings, say)
-    _await_worker(settings)
+    if not _serves(settings, _RESTARTED_WITHIN):
+        raise ServerNotStarted(_why_not(settings))
     if as_json:
         show_json({"restarted": restarted})
     else:
@@ -83,15 +104,26 @@ def down(
         out.print("stopped" if stopped else f"nothing runs in {settings.home}")
 
 
-def _await_worker(settings: Settings) -> None:
+def _serves(settings: Settings, within: float | None = None) -> bool:
+    """Return whether the worker serves, or comes to within some seconds.
+
+    Raises:
+        ServerNotStarted: It fails again and again; with what it says.
+    """
     # Imported here: Temporal's client takes a second, which "down" need not wait for.
     from worker import local_worker  # noqa: PLC0415
     from worker.cli.reach import gateway  # noqa: PLC0415
 
     say("waiting for the worker to serve")
     installation = gateway(settings)
-    if not asyncio.run(local_worker.served(settings, lambda pid: installation.workers(pid=pid))):
-        say(local_worker.problem(settings) or f"it does not serve yet; see {settings.home}/logs/worker.log")
+    serves = local_worker.served(settings, lambda pid: installation.workers(pid=pid), within or local_worker.WITHIN)
+    return asyncio.run(serves)
+
+
+def _why_not(settings: Settings) -> str:
+    from worker import local_worker  # noqa: PLC0415
+
+    return local_worker.problem(settings) or f"it does not serve yet; see {settings.home}/logs/worker.log"
 
 
 def _await_service(settings: Settings, url: str) -> None:

@@ -102,6 +102,13 @@ class ListingCalls(MemoriesCalls):
         return sorted(found.values(), key=lambda one: (not one.is_open, -one.started_at.timestamp()))
 
     @call
+    async def open_tasks(self, *, by: Actor) -> int:
+        """Return how many tasks have not ended."""
+        parts = (f"WorkflowType = '{Workflow.RESUMABLE_AGENT}'", f"TaskQueue = '{self._settings.task_queue}'")
+        query = " AND ".join((*parts, "ExecutionStatus = 'Running'"))
+        return (await (await self.client()).count_workflows(query)).count
+
+    @call
     async def listed(self, workflow_id: str, *, by: Actor) -> ListedTask:
         """Return what Temporal knows of one task.
 

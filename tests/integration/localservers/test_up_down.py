@@ -91,18 +91,13 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "tools.py").write_text(TOOL)
     (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "hold.yaml").write_text('name: hold\nsteps: [{id: a, tool: look, approve: "Look?"}]\n')
+    (tmp_path / "hold.yaml").write_text("task_id: hold-1\nuser_id: ada\nskill: hold\n")
+    mine = {"PYTHONPATH": str(tmp_path), "PERDURE_TOOLS": '["mine.tools"]', "PERDURE_SKILLS": '["skills"]'}
     try:
         assert perdure(beside, "up", "--no-worker", temporal=servers.temporal).returncode == 0
 
-        ran = perdure(
-            beside,
-            "up",
-            temporal=servers.temporal,
-            cwd=tmp_path,
-            PYTHONPATH=str(tmp_path),
-            PERDURE_TOOLS='["mine.tools"]',
-            PERDURE_SKILLS='["skills"]',
-        )
+        ran = perdure(beside, "up", temporal=servers.temporal, cwd=tmp_path, **mine)
 
         assert ran.returncode == 0, ran.stderr
         log = beside.home / "logs" / "worker.log"
@@ -122,7 +117,20 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         refused = perdure(beside, "run", str(task), temporal=servers.temporal)
         assert refused.returncode == 2, refused.stderr
         assert f"are not those that the worker of {beside.home} was started with; nothing was started" in refused.stderr
-        again = perdure(beside, "restart", temporal=servers.temporal)
+        held = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
+        assert held.returncode == 0, held.stderr
+
+        # What Temporal counts lags behind by a moment.
+        assert wait_until(lambda: "hold-1" in perdure(beside, "tasks", "list", temporal=servers.temporal).stdout, 30)
+        lost = perdure(beside, "restart", temporal=servers.temporal, PYTHONPATH=str(tmp_path))
+        assert lost.returncode == 2, lost.stderr
+        assert "lack tools that the running worker has: look; 1 task is open" in lost.stderr
+        unusable = perdure(beside, "restart", "--yes", temporal=servers.temporal, PERDURE_TOOLS='["no.such"]')
+        assert unusable.returncode == 2, unusable.stderr
+        assert "tools no.such: cannot be imported" in unusable.stderr
+        assert (state(beside) or current).worker == current.worker, "nothing was stopped"
+
+        again = perdure(beside, "restart", "--yes", temporal=servers.temporal)
         assert (again.returncode, again.stdout) == (0, "restarted\n"), again.stderr
         now = state(beside)
         assert now
@@ -145,6 +153,19 @@ def test_a_worker_that_gives_up_is_not_called_running(servers: Servers, beside: 
     assert ran.returncode == 1
     assert ran.stdout == ""
     assert "tools no.such.module: cannot be imported" in ran.stderr
+
+
+@pytest.mark.slow
+def test_a_worker_that_does_not_come_back_is_not_called_restarted(servers: Servers, beside: Settings) -> None:
+    try:
+        assert perdure(beside, "up", temporal=servers.temporal).returncode == 0
+        # Files do not tell: only a worker looks for its model.
+        failed = perdure(beside, "restart", temporal=servers.temporal, PERDURE_EMBEDDING="no-such-model")
+    finally:
+        perdure(beside, "down", temporal=servers.temporal)
+
+    assert (failed.returncode, failed.stdout) == (1, ""), failed.stderr
+    assert "the local worker fails again and again" in failed.stderr
 
 
 @pytest.mark.slow

@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from localservers.foreground import Announcement, announced
+from localservers.origin import SettingsOrigin
 
 SERVE = """
 import os, sys
 from pathlib import Path
 from localservers.foreground import announce, hand_over
+from localservers.origin import SettingsOrigin
 
 home, settings = Path(sys.argv[1]), sys.argv[2]
-held = announce(home, settings=settings, temporal="127.0.0.1:1")
+held = announce(home, settings=settings, temporal="127.0.0.1:1", origin=SettingsOrigin(folder="/shop"))
 print(os.getpid(), len(os.listdir("/proc/self/fd")), flush=True)
 if sys.stdin.readline():
     hand_over(held)
@@ -43,7 +45,9 @@ def test_it_is_announced_until_it_is_killed(tmp_path: Path) -> None:
     assert announced(tmp_path) == ()
     with serving(tmp_path) as process:
         [pid, _] = said(process)
-        assert announced(tmp_path) == (Announcement(pid=pid, settings="old", temporal="127.0.0.1:1"),)
+        shop = SettingsOrigin(folder="/shop")
+        [found] = announced(tmp_path)
+        assert found == Announcement(pid=pid, settings="old", temporal="127.0.0.1:1", origin=shop)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert announced(tmp_path) == ()

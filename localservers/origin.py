@@ -1,0 +1,52 @@
+"""Where the settings of a worker come from, and where its tools do, as processes tell one another. Reads no content."""
+
+import os
+from pathlib import Path
+from typing import Self
+
+from perdure.model import Passed
+from perdure.settings import Settings
+from perdure.variables import settings_file
+
+
+class SettingsOrigin(Passed):
+    """Where a process has its settings from."""
+
+    file: str = ""
+    """The TOML file; empty: there is none, and the environment alone says something."""
+    folder: str = ""
+    """The folder that it was started in, from which the relative paths in its settings lead."""
+    tools: tuple[str, ...] = ()
+    """The modules that its tools are in."""
+    mcp_servers: tuple[str, ...] = ()
+    """The folders that its MCP servers are in."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return where this process has these settings from."""
+        found = settings_file()
+        file = "" if found is None or str(found) == os.devnull else str(found.absolute())
+        folders = tuple(str(folder) for folder in settings.mcp_servers)
+        return cls(file=file, folder=str(Path.cwd()), tools=settings.tools, mcp_servers=folders)
+
+    @property
+    def told(self) -> str:
+        """The file, with the folder from which its relative paths lead, if that is another one.
+
+        >>> SettingsOrigin(file="/shop/perdure.toml", folder="/shop").told
+        '/shop/perdure.toml'
+        """
+        if not self.file:
+            return f"no perdure.toml in {self.folder}"
+        return self.file + ("" if str(Path(self.file).parent) == self.folder else f", read in {self.folder}")
+
+    def difference(self, here: "SettingsOrigin") -> str:
+        """Return how the settings of a worker and those of here come from different places; empty: they do not.
+
+        Args:
+            here: Where this process has its settings from.
+        """
+        # What an older build announced names no folder.
+        if not self.folder or (self.file, self.file and self.folder) == (here.file, here.file and here.folder):
+            return ""
+        return f"it uses {self.told}; here, that is {here.told}"

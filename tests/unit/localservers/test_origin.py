@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from localservers import SettingsOrigin
+from tests.conftest import clean_settings
+
+SHOP = SettingsOrigin(file="/shop/perdure.toml", folder="/shop")
+NONE = SettingsOrigin(folder="/else")
+
+
+@pytest.mark.parametrize(
+    ("before", "here", "told"),
+    [
+        (SHOP, SHOP, ""),
+        (SHOP, NONE, "it uses /shop/perdure.toml; here, that is no perdure.toml in /else"),
+        (NONE, SHOP, "it uses no perdure.toml in /else; here, that is /shop/perdure.toml"),
+        (
+            SHOP,
+            SettingsOrigin(file="/shop/perdure.toml", folder="/else"),
+            "it uses /shop/perdure.toml; here, that is /shop/perdure.toml, read in /else",
+        ),
+        (NONE, SettingsOrigin(folder="/shop"), ""),
+        (SettingsOrigin(), SHOP, ""),
+    ],
+    ids=["the same", "none here", "none there", "from another folder", "none at all", "of an older build"],
+)
+def test_it_says_how_two_places_differ(before: SettingsOrigin, here: SettingsOrigin, told: str) -> None:
+    assert before.difference(here) == told
+
+
+def test_it_is_found_where_a_process_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = clean_settings(tmp_path / "home", tools=("./tools.py",))
+    monkeypatch.delenv("PERDURE_CONFIG", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    monkeypatch.chdir(tmp_path)
+    assert SettingsOrigin.of(settings) == SettingsOrigin(folder=str(tmp_path), tools=settings.tools)
+
+    (tmp_path / "perdure.toml").touch()
+    assert SettingsOrigin.of(settings).file == str(tmp_path / "perdure.toml")
+
+    monkeypatch.setenv("PERDURE_CONFIG", "/dev/null")
+    assert SettingsOrigin.of(settings).file == ""
