@@ -1,12 +1,14 @@
-"""Python modules that people name: by their import path, or by their file."""
+"""Python modules that people name: by their import path, or by their file, which may import those beside it."""
 
 import importlib
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
 from perdure.errors import InvalidInput
+from perdure.frames import frames_of, own
 from perdure.identity import digest
 from perdure.packages import PACKAGES
 
@@ -21,28 +23,91 @@ def module_of(name: str, field: str) -> ModuleType:
 
     Args:
         name: Its import path, such as ``shop.tools``, or its file, such as ``./tools.py``: it is then loaded under a
-            name of its own, whatever else is called so.
+            name of its own, whatever else is called so, and imports modules beside it by their names.
         field: What names it, for errors.
 
     Raises:
-        InvalidInput: It cannot be imported; with the reason, and where a module of Perdure's has its name, how to
-            name it.
+        InvalidInput: It cannot be imported; with the reason, the line, and where another module has its name, or that
+            of one beside it, what to do.
     """
     path, of_file = Path(name).expanduser(), is_file(name)
     try:
         return _of_file(path.resolve()) if of_file else importlib.import_module(name)
+    except _Ambiguous as problem:
+        raise InvalidInput(
+            field, str(problem), fix="rename one of them, or name one file of tools that imports both"
+        ) from None
     # Whatever goes wrong while a module is imported, also where it leaves the process, the error names the module.
     except (Exception, SystemExit) as problem:
         top = name.partition(".")[0]
         if of_file and isinstance(problem, FileNotFoundError):
             text, fix = f"there is no file {path}", "give a path from the worker's folder, or an absolute one"
         else:
-            text = f"cannot be imported: {type(problem).__name__}: {problem}"
-            missing = isinstance(problem, ImportError) and not of_file
-            fix = "install it, put its folder on PYTHONPATH, or name its file" if missing else ""
+            text = f"cannot be imported: {type(problem).__name__}: {problem}{_place(problem)}"
+            fix = _why_missing(problem, path.resolve() if of_file else None)
         if top in PACKAGES:
             fix = f"a package of Perdure's is called {top}: name the file instead, such as ./{top}.py"
         raise InvalidInput(field, text, fix=fix) from problem
+
+
+class _Ambiguous(Exception):
+    """Two files of tools have a module of the same name beside them, and Python loads one."""
+
+
+def _place(problem: BaseException) -> str:
+    """Return the line of one's own that raised it; empty: there is none, or Python says it by itself."""
+    if isinstance(problem, SyntaxError):
+        return ""
+    # Python's own importing has no file.
+    return next((f" ({frame.told})" for frame in own(frames_of(problem)) if not frame.file.startswith("<")), "")
+
+
+def _why_missing(problem: BaseException, path: Path | None) -> str:
+    """Return what to do about an import that failed; empty: the problem says it.
+
+    Args:
+        problem: How it failed.
+        path: The file of the module; None: it was named by its import path.
+    """
+    if path is not None:
+        # A module of that name that is installed, or Perdure's own, comes before the one beside the file.
+        for name in _beside(path):
+            found = getattr(sys.modules.get(name), "__file__", None) or ""
+            hidden = name in sys.modules and not Path(found).is_relative_to(path.parent)
+            if hidden and re.search(rf"\b{name}\b", str(problem)):
+                return f"another module is called {name}, and comes before the one beside {path.name}: rename yours"
+    if not isinstance(problem, ImportError):
+        return ""
+    if path is not None:
+        return "install it, or put it beside the file, or its folder on PYTHONPATH"
+    return "install it, put its folder on PYTHONPATH, or name its file"
+
+
+def _beside(path: Path) -> set[str]:
+    """Return the names of the modules beside a file."""
+    files = {one.stem for one in path.parent.glob("*.py") if one != path}
+    return (files | {one.parent.name for one in path.parent.glob("*/__init__.py")}) - {"__init__"}
+
+
+def _see_beside(path: Path) -> None:
+    """Have a file find the modules beside it, also those that its functions import later.
+
+    Raises:
+        _Ambiguous: One of them has the name of one that is beside another such file, and is loaded.
+    """
+    folder = str(path.parent)
+    for name in sorted(_beside(path)) if _FOLDERS - {folder} else ():
+        found = Path(getattr(sys.modules.get(name), "__file__", None) or "")
+        if any(found.is_relative_to(other) for other in _FOLDERS - {folder}) and not found.is_relative_to(folder):
+            raise _Ambiguous(f"has the module {name} beside it, and {found} of the same name is loaded already")
+    _FOLDERS.add(folder)
+    if folder not in sys.path:
+        # At the end: it hides nothing that is installed, and no package of Perdure's.
+        sys.path.append(folder)
+
+
+_FOLDERS: set[str] = set()
+"""The folders of the files that were loaded."""
 
 
 def _of_file(path: Path) -> ModuleType:
@@ -50,6 +115,7 @@ def _of_file(path: Path) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     path.stat()
+    _see_beside(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python file")

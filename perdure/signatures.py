@@ -95,10 +95,22 @@ def arguments_of(function: Callable[..., Any], name: str) -> type[BaseModel]:
             raise InvalidInput(f"tool {name}", f"has no type for {parameter.name!r}", fix="annotate it")
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[parameter.name] = (hints[parameter.name], default)
+    for of_one, given in fields.items():
+        # One by one, as what pydantic says of all names none.
+        if (problem := _uncarried(f"{name}_{of_one}", {of_one: given})) is not None:
+            kind = getattr(hints[of_one], "__qualname__", str(hints[of_one]))
+            told = f"has the argument {of_one!r} of the type {kind}, which JSON cannot carry"
+            fix = "annotate it with a type of JSON's, a dataclass or a pydantic model"
+            raise InvalidInput(f"tool {name}", told, fix=fix) from problem
+    return create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _uncarried(name: str, fields: dict[str, Any]) -> Exception | None:
     try:
-        return create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
+        create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
     except (PydanticSchemaGenerationError, NameError) as problem:
-        raise InvalidInput(f"tool {name}", f"has an argument that JSON cannot carry: {problem}") from problem
+        return problem
+    return None
 
 
 @cache

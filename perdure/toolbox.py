@@ -1,5 +1,7 @@
 """The collection of a worker's tools."""
 
+import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
@@ -7,7 +9,7 @@ from perdure.documents import nearest
 from perdure.errors import InvalidInput
 from perdure.modules import module_of
 from perdure.packages import PACKAGES
-from perdure.tools import Tool
+from perdure.tools import Effect, Tool, tool
 
 
 class Toolbox:
@@ -48,7 +50,12 @@ class Toolbox:
         """
         found: list[Tool[..., Any]] = []
         for name in modules:
-            module = module_of(name, f"tools {name}")
+            try:
+                module = module_of(name, f"tools {name}")
+            except InvalidInput as error:
+                if (fix := _how_to_declare(error.__cause__)) and not error.fix:
+                    raise InvalidInput(error.field, error.problem, fix=fix) from error.__cause__
+                raise
             here: list[Tool[..., Any]] = [value for value in vars(module).values() if isinstance(value, Tool)]
             if not here:
                 fix = "decorate a function with @tool(effect=…)"
@@ -88,3 +95,12 @@ class Toolbox:
                 return found
             raise error(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
         return self._tools[name]
+
+
+def _how_to_declare(problem: BaseException | None) -> str:
+    """Return how a tool is declared, if the decorator was called as it cannot be; otherwise nothing."""
+    if not isinstance(problem, TypeError) or not str(problem).startswith(f"{tool.__name__}() "):
+        return ""
+    if unknown := re.search(r"unexpected keyword argument '(\w+)'", str(problem)):
+        return nearest(unknown[1], inspect.signature(tool).parameters)
+    return f"write @tool(effect=…), in parentheses: {', '.join(one.value for one in Effect)}"

@@ -390,6 +390,45 @@ async def test_a_check_that_is_declared_to_return_what_it_found_may_find_false()
     assert (act.effect, act.timeout, act.name) == (Effect.ONCE, 7.0, "look_up")
 
 
+IMPORTS = """
+import {0}
+from perdure import tool
+
+@tool(effect="read")
+def {0}_s() -> str:
+    import {0}_later
+    return {0}.NAME + {0}_later.NAME
+"""
+
+
+async def test_a_file_with_tools_imports_what_is_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(IMPORTS.format("shop_beside"))
+    for name in ("shop_beside", "shop_beside_later"):
+        (tmp_path / f"{name}.py").write_text("NAME = __name__\n")
+
+    [found] = Toolbox.load([str(tmp_path / "tools.py")])
+
+    assert await found() == "shop_besideshop_beside_later"
+
+
+async def test_what_another_module_hides_beside_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("import worker\nworker.mine()\n")
+    (tmp_path / "worker.py").write_text("def mine(): ...\n")
+
+    with pytest.raises(InvalidInput, match=r"another module is called worker, and comes before the one beside tools"):
+        Toolbox.load([str(tmp_path / "tools.py")])
+
+
+async def test_two_modules_of_one_name_beside_files_with_tools_are_refused(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "tools.py").write_text(IMPORTS.format("twice_beside"))
+        (tmp_path / folder / "twice_beside.py").write_text(f"NAME = {folder!r}\n")
+
+    with pytest.raises(InvalidInput, match=r"two/tools.py: has the module twice_beside beside it.*rename one"):
+        Toolbox.load([str(tmp_path / folder / "tools.py") for folder in ("one", "two")])
+
+
 def test_a_box_gives_its_tools_and_names_what_it_has_not() -> None:
     assert list(Toolbox([measure])) == [measure]
     with pytest.raises(InvalidInput, match="PRD100 tool: "):

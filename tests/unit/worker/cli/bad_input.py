@@ -207,15 +207,30 @@ SETTINGS = {
 
 _READ = "from perdure import tool\n@tool(effect='read')\n"
 MODULES = {
-    "raises": ("raise ValueError('no key')\n", "cannot be imported: ValueError: no key", ""),
+    "raises": (
+        "\nraise ValueError('no key')\n",
+        "cannot be imported: ValueError: no key (shop.py:2 in <module>)",
+        "",
+    ),
     "does not parse": ("def (\n", "cannot be imported: SyntaxError: invalid syntax", "line 1"),
-    "imports what is not there": ("import nothing_here\n", "No module named 'nothing_here'", ""),
+    "imports what is not there": ("import nothing_here\n", "No module named 'nothing_here'", "put it beside the file"),
     "leaves": ("import sys\nsys.exit(3)\n", "cannot be imported: SystemExit: 3", ""),
     "has no tool": ("x = 1\n", "holds no tool", "decorate a function with @tool"),
     "an unknown effect": (
         _READ.replace("read", "twice") + "def a() -> int: ...\n",
         "has the effect 'twice'",
         "there are",
+    ),
+    "no parentheses": ("from perdure import tool\n@tool\ndef a() -> int: ...\n", "tool() takes 0", "effect=…"),
+    "an unknown option": (
+        _READ.replace("'read'", "'read', timout=1") + "def a() -> int: ...\n",
+        "unexpected keyword argument 'timout'",
+        "did you mean 'timeout'?",
+    ),
+    "a class that is not JSON": (
+        "class Box: ...\n" + _READ + "def a(one: int, box: Box) -> int: ...\n",
+        "has the argument 'box' of the type Box, which JSON cannot carry",
+        "a dataclass or a pydantic model",
     ),
     "no type": (_READ + "def a(x): ...\n", "has no type for 'x'", "annotate it"),
     "any number of arguments": (_READ + "def a(*x: int) -> int: ...\n", "takes *x: int", "name each argument"),
