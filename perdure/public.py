@@ -69,6 +69,7 @@ from perdure.requests import (
     UndoRequest,
     UndoResult,
 )
+from perdure.retries import Retry
 from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
 from perdure.secrets.annotation import Secret
@@ -221,6 +222,7 @@ __all__ = [
     "Removal",
     "ReplyPiece",
     "ReplyPlace",
+    "Retry",
     "Reversion",
     "Said",
     "Secret",

@@ -24,6 +24,7 @@ from perdure.items import EARLIEST
 from perdure.jobs import Receipt
 from perdure.model import Instant, Name, OpenEnum, Passed, Request, ShallowJson
 from perdure.questions import Question
+from perdure.retries import Retry
 from perdure.steering import Intervention
 
 
@@ -244,6 +245,8 @@ class Progress(Passed):
     """What it is pinned to, by kind and name (``skill invoicing``): the digest of each definition's content."""
     until: Instant | None = None
     """When it fails unless it has ended (``limits.hours``); None: it has no deadline, or has ended."""
+    retries: tuple[Retry, ...] = ()
+    """Its calls that failed and are tried again, as Temporal knows of them; its workflow does not."""
     problem: str = ""
     tokens: int = 0
     """That its model has used."""

@@ -8,6 +8,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import Workflow
+from perdure.retries import Retry
 
 _NAMES: dict[str, str] = {
     Workflow.RESUMABLE_AGENT: "a task",
@@ -28,6 +29,16 @@ async def task_of(client: Client, workflow_id: str) -> WorkflowExecutionDescript
     """
     refused = partial(InvalidTask, "task", fix="give the id that 'run' printed, or its YAML file")
     return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused)
+
+
+async def retries_of(found: WorkflowExecutionDescription) -> tuple[Retry, ...]:
+    """Return the calls of a task that failed and are tried again, as Temporal described it."""
+    if all(one.attempt < 2 for one in found.raw_description.pending_activities):
+        return ()
+    # It loads what writes logs, which looking at other tasks need not wait for.
+    from worker import retrying  # noqa: PLC0415
+
+    return await retrying.retries_of(found)
 
 
 async def job_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription:

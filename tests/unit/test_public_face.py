@@ -118,6 +118,7 @@ EXPORTED = {
     "RecallSummary",
     "RecalledItem",
     "Receipt",
+    "Retry",
     "ReconcileRequest",
     "ReconcileResult",
     "Reconciled",

@@ -1,5 +1,6 @@
 """``perdure tasks``: which tasks there are, as Temporal lists them."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -52,6 +53,8 @@ async def show(task: TaskArgument, *, as_json: AsJson = False) -> None:
         return
     out.print(_line(found), markup=False)
     out.print(f"started by {found.started_by.kind} {found.started_by.id}".rstrip(), markup=False)
+    for retry in found.retries:
+        out.print(retry.told(datetime.now(UTC)), markup=False)
     out.print(f"more: perdure status {workflow_id}", markup=False)
 
 

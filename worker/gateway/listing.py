@@ -11,12 +11,13 @@ from perdure.durations import duration_of
 from perdure.model import Instant, Model, Name
 from perdure.names import STARTED_BY, TASK, Attribute, Workflow
 from perdure.requests import SOMEBODY
+from perdure.retries import Retry
 from perdure.skills.templates import Duration
 from perdure.tasks import Phase
 from perdure.temporal.attributes import AGENT, PHASE, SKILL
 from worker.gateway.base import call
 from worker.gateway.memories import MemoriesCalls
-from worker.lookup import task_of
+from worker.lookup import retries_of, task_of
 
 _STATUSES = {
     WorkflowExecutionStatus.COMPLETED: Phase.COMPLETED,
@@ -68,6 +69,8 @@ class ListedTask(Model):
     """When its last run began."""
     ended_at: Instant | None
     started_by: Actor = SOMEBODY
+    retries: tuple[Retry, ...] = ()
+    """Its calls that failed and are tried again; a list does not say."""
 
     @property
     def is_open(self) -> bool:
@@ -115,7 +118,8 @@ class ListingCalls(MemoriesCalls):
         Raises:
             InvalidTask: There is none with this id, or it is something else.
         """
-        return await _listed(await task_of(await self.client(), workflow_id))
+        found = await task_of(await self.client(), workflow_id)
+        return (await _listed(found)).changed(retries=await retries_of(found))
 
 
 async def _listed(run: WorkflowExecution) -> ListedTask:

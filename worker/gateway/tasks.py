@@ -25,7 +25,7 @@ from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
 from worker.gateway.base import ANSWERED_WITHIN, Base, call
 from worker.gateway.updates import has_ended, sent_update
-from worker.lookup import asker_of, task_of
+from worker.lookup import asker_of, retries_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
@@ -163,7 +163,11 @@ class TaskCalls(Base):
         try:
             # Not wait_for, which in Python 3.11 loses a Ctrl-C that comes together with the answer.
             async with asyncio.timeout(seconds):
-                return await (await self.task(workflow_id, by=by)).query(PROGRESS, result_type=Progress)
+                client = await self.client()
+                found = await task_of(client, workflow_id)
+                handle = client.get_workflow_handle(workflow_id)
+                progress: Progress = await handle.query(PROGRESS, result_type=Progress)
+                return progress.changed(retries=await retries_of(found))
         except TimeoutError:
             return None
         except RPCError as error:

@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -206,6 +207,8 @@ def show(progress: Progress, *, verbose: bool = False) -> None:
         out.print("it pauses: what is under way ends, and nothing new begins")
     for wait in progress.waits:
         out.print(f"{wait.shown or wait.step} {wait.told}", markup=False)
+    for retry in progress.retries:
+        out.print(retry.told(datetime.now(UTC)), markup=False)
     if (more := progress.waiting - len(progress.waits)) > 0:
         out.print(f"and {more} more wait")
     for told in versions(progress.versions):

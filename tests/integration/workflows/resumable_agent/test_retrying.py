@@ -1,9 +1,14 @@
 """How often a step tries its tool, and for how long: as it says, and never at the cost of an effect's promise."""
 
+import asyncio
+
 import pytest
 from temporalio.client import WorkflowFailureError
 
+from perdure import Actor, ActorKind
+from tests.conftest import Servers
 from tests.support.harness import Bench
+from worker.gateway import Gateway
 
 MOST = 3
 """How often a tool is tried where its step does not say: see ``bench``."""
@@ -72,3 +77,18 @@ async def test_an_effect_that_goes_on_after_its_call_was_cut_off_happens_once(ag
     skill = f'steps: [{{id: a, tool: request_late, args: {arguments}, timeout: 1s}}]\noutput: "${{steps.a.output}}"'
     assert (await agents.run(skill)).output == "x"
     assert ledger.read_text().splitlines() == ["asked for x", "x"]
+
+
+async def test_where_a_task_is_shows_what_is_tried_again(agents: Bench, servers: Servers) -> None:
+    task = agents.task(agents.skill("steps: [{id: a, tool: raises, args: {text: of a parcel}, retry: 9}]"))
+    handle = await agents.start(task)
+    by = Actor(kind=ActorKind.PERSON, id="tester")
+    async with Gateway(agents.settings, servers) as gateway, asyncio.timeout(20):
+        while not (progress := await gateway.progress(task.workflow_id, by=by)) or not progress.retries:
+            await asyncio.sleep(0.1)
+        [listed] = (await gateway.listed(task.workflow_id, by=by)).retries
+    [retry] = progress.retries
+    assert (retry.called, retry.problem, retry.place.endswith(" in raises")) == ("raises", "ValueError", True)
+    assert (listed.called, listed.problem) == ("raises", "ValueError")
+    assert "parcel" not in f"{progress.retries}{listed}"
+    await handle.terminate()
