@@ -1,18 +1,21 @@
 """The code that the documentation shows runs on the real servers."""
 
-import asyncio
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from temporalio.service import RPCError
+import pytest
 
-from perdure import AgentTask, Answer
+from perdure import Actor, ActorKind, Answer
 from tests.conftest import Servers
 from tests.deployment import deployment
 from tests.support.harness import bench
 from tests.support.pages import blocks
-from tests.support.waiting import question_of, until
+from tests.support.waiting import question_of
+from worker.cli.tasks import read_task
+from worker.gateway import Gateway
 
 GREETING = """
 name: greeting
@@ -51,38 +54,34 @@ async def test_a_task_is_started_as_any_temporal_user_would(servers: Servers, tm
 
 
 SHOP = """
-class shop:
-    made = []
-    find = order = staticmethod(lambda *sku, key: f"order {key[:8]}")
-
-
+def order(*sku, key):
+    return f"order {key[:8]}"
 """
 
 
-async def test_the_twelve_lines_of_the_readme_order_what_a_person_approves(servers: Servers, tmp_path: Path) -> None:
-    code, skill = (block.text for block in README)
-    (tmp_path / "restock.yaml").write_text(skill, encoding="utf-8")
-    (tmp_path / "shop.py").write_text(SHOP + code, encoding="utf-8")
-    names: dict[str, Any] = {}
-    exec(compile(code, "README.md", "exec"), names)
-    settings = {"tools": (str(tmp_path / "shop.py"),), "skills": (tmp_path,)}
-    async with deployment(servers, tmp_path / "home", settings=settings) as here:
-        running = asyncio.create_task(names["restock"](here.client, here.queue))
-        task = AgentTask(task_id="restock-1", user_id="ada", skill="restock", inputs={"sku": "bolts"})
-        handle = here.client.get_workflow_handle(task.workflow_id)
-
-        async def begun() -> bool:
-            try:
-                return bool(await handle.describe())
-            except RPCError:
-                return False
-
-        await until(begun, bool)
-        question = await question_of(handle)
-        assert question.text == "Order bolts?"
-        await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
-        result = await running
-    assert (result.status, result.output[:6]) == ("completed", "order ")
+async def test_the_files_of_the_readme_order_what_a_person_approves(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, skill, task = (block.text for block in README)
+    (tmp_path / "skills").mkdir()
+    for name, text in {"tools.py": code, "shop.py": SHOP, "skills/restock.yaml": skill, "restock.yaml": task}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    # Tests have other shops.
+    monkeypatch.setitem(sys.modules, "shop", ModuleType("shop"))
+    monkeypatch.delitem(sys.modules, "shop")
+    settings = {"tools": (str(tmp_path / "tools.py"),), "skills": (tmp_path / "skills",)}
+    by = Actor(kind=ActorKind.PERSON, id="ada")
+    async with (
+        deployment(servers, tmp_path / "home", settings=settings) as here,
+        Gateway(here.settings, servers) as perdure,
+    ):
+        wanted = read_task(tmp_path / "restock.yaml")
+        await perdure.start(wanted, by=by)
+        question = await question_of(here.client.get_workflow_handle(wanted.workflow_id))
+        assert (question.id, question.text) == ("order", "Order bolts?")
+        await perdure.answer(wanted.workflow_id, Answer(question_id=question.id, value="yes"), by=by)
+        result = await perdure.result(wanted.workflow_id, by=by)
+    assert (result.status, str(result.output)[:6]) == ("completed", "order ")
 
 
 async def test_an_event_is_delivered_by_any_temporal_client(servers: Servers, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 
 from bench.table import RESULTS, written
 from chaos import table as chaos
-from perdure.agent.steps.validation import check_skill
+from perdure import AgentTask
+from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.skills.library import read_skill
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
+from perdure.yaml_text import read_document
 
 README = Path("README.md").read_text(encoding="utf-8")
 
@@ -22,12 +25,15 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-def test_its_skill_passes_the_checks_with_its_tool() -> None:
-    [code], [skill] = blocks("python"), blocks("yaml")
-    names: dict[str, Any] = {"shop": SimpleNamespace()}
+def test_its_skill_passes_the_checks_with_its_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    [code], [skill, task] = blocks("python"), blocks("yaml")
+    monkeypatch.setitem(sys.modules, "shop", SimpleNamespace())
+    names: dict[str, Any] = {}
     exec(compile(code, "README.md", "exec"), names)
     tools: list[Tool[..., Any]] = [value for value in names.values() if isinstance(value, Tool)]
-    check_skill(read_skill(skill, "README.md"), Toolbox(tools))
+    read = read_skill(skill, "README.md")
+    check_skill(read, Toolbox(tools))
+    checked_inputs(read, AgentTask.model_validate(read_document(task, "README.md")).inputs)
 
 
 def test_its_figures_are_those_that_were_measured() -> None:
