@@ -7,6 +7,7 @@ repair.
 
 import asyncio
 import contextlib
+import functools
 import os
 import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -49,7 +50,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
-from worker import audits, configured
+from worker import audits, configured, local_worker
 from worker.wiring.parts import embedder_of, longterm_of
 
 ENOUGH_DISK = 1_000_000_000
@@ -151,15 +152,20 @@ async def _temporal(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _worker(patient: Patient) -> tuple[bool, str, str]:
-    queue = patient.settings.task_queue
-    number = await pollers(await patient.temporal(), queue)
-    return number > 0, f"on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
+    return await _serving(patient, "", here=False)
 
 
 async def _own_worker(patient: Patient) -> tuple[bool, str, str]:
+    return await _serving(patient, "of this machine, ", here=True)
+
+
+async def _serving(patient: Patient, of: str, *, here: bool) -> tuple[bool, str, str]:
     queue = patient.settings.task_queue
-    number = await pollers(await patient.temporal(), queue, here=True)
-    return number > 0, f"of this machine, on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
+    count = functools.partial(pollers, await patient.temporal(), queue)
+    number = await local_worker.serving(patient.settings, count, here=here)
+    if not number and local_worker.failing(patient.settings) is not None:
+        return False, local_worker.problem(patient.settings), "correct it: the worker is started again by itself"
+    return number > 0, f"{of}on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
 
 
 async def _retention(patient: Patient) -> tuple[bool, str, str]:

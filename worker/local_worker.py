@@ -26,6 +26,32 @@ def problem(settings: Settings) -> str:
     )
 
 
+def failing(settings: Settings) -> int | None:
+    """Return the process id of the local worker whose last attempt to serve failed; None: there is none that did."""
+    current = localservers.state(settings)
+    if current is None or current.foreground or current.worker is None or not current.worker.problem:
+        return None
+    return current.worker.pid
+
+
+async def serving(settings: Settings, count: Callable[..., Awaitable[int]], *, here: bool = False) -> int:
+    """Return how many workers serve the task queue.
+
+    Temporal lists a worker that is gone for up to five minutes: while the one of this machine fails again and again,
+    those that were here before do not count.
+
+    Args:
+        settings: Whose local servers.
+        count: Counts workers; takes what ``pollers`` does.
+        here: Count only workers on this machine.
+    """
+    pid = failing(settings)
+    # It may have failed once, and serve by now.
+    if pid is None or await count(pid=pid):
+        return await count(here=True) if here else await count()
+    return 0 if here else await count(elsewhere=True)
+
+
 async def served(settings: Settings, workers: Callable[[int], Awaitable[int]], within: float = WITHIN) -> bool:
     """Wait until the local worker serves; False if it does not within some seconds.
 

@@ -50,7 +50,9 @@ async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Cl
         raise not_connected(error, address) from error
 
 
-async def pollers(client: Client, queue: str, *, pid: int | None = None, here: bool = False) -> int:
+async def pollers(
+    client: Client, queue: str, *, pid: int | None = None, here: bool = False, elsewhere: bool = False
+) -> int:
     """Return how many workers serve a task queue; one that was killed still counts for up to five minutes.
 
     Args:
@@ -59,6 +61,7 @@ async def pollers(client: Client, queue: str, *, pid: int | None = None, here: b
         pid: Count only the worker with this process id on this machine.
         here: Count only workers on this machine (or in this container) that have asked for work lately: not one that
             hangs.
+        elsewhere: Count only workers on other machines.
     """
     answer = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
@@ -70,6 +73,8 @@ async def pollers(client: Client, queue: str, *, pid: int | None = None, here: b
     # The SDK's own default identity of a worker.
     host = f"@{socket.gethostname()}"
     found = [one for one in answer.pollers if pid is None or one.identity == f"{pid}{host}"]
+    if elsewhere:
+        found = [one for one in found if not one.identity.endswith(host)]
     if here:
         lately = datetime.now(UTC) - _ASKS_WITHIN
         found = [

@@ -247,7 +247,7 @@ async def status(task: TaskArgument, *, verbose: Verbose = False, as_json: AsJso
     installation = gateway(Settings())
     running = await installation.is_running(workflow_id, by=person())
     # Only a worker can tell, and one that took over from a killed one needs a moment.
-    serving = await installation.workers()
+    serving = await installation.serving()
     progress = await installation.progress(workflow_id, seconds=5, by=person()) if serving else None
     if progress is None:
         raise installation.unserved(silent=serving)

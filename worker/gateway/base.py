@@ -136,13 +136,19 @@ class Base:
         return await pollers(await self.client(), self._settings.task_queue, pid=pid)
 
     @translated
+    async def serving(self) -> int:
+        """Return how many workers serve the task queue, but for those of this machine where its worker cannot start."""
+        count = functools.partial(pollers, await self.client(), self._settings.task_queue)
+        return await local_worker.serving(self._settings, count)
+
+    @translated
     async def served(self) -> None:
         """Check that a worker serves the task queue, and wait a moment for one that is just starting.
 
         Raises:
             WorkerUnavailable: No worker serves the task queue.
         """
-        if await self.workers():
+        if await self.serving():
             return
         self._notify(f"waiting {local_worker.WITHIN:.0f} s for a worker to serve {self._settings.task_queue!r}")
         if not await self.served_within(local_worker.WITHIN):
@@ -151,14 +157,16 @@ class Base:
     async def served_within(self, seconds: float) -> bool:
         """Return whether a worker serves the task queue, also one that begins to within some seconds."""
         for _ in range(int(seconds / local_worker.LOOK_AGAIN)):
-            if await self.workers():
+            if await self.serving():
                 return True
             await asyncio.sleep(local_worker.LOOK_AGAIN)
-        return await self.workers() > 0
+        return await self.serving() > 0
 
     def unserved(self, *, silent: int = 0) -> WorkerUnavailable:
         """Return the error that no worker answers, although ``silent`` of them serve; with the reason if known."""
         queue = self._settings.task_queue
+        if local_worker.failing(self._settings) is not None:
+            return WorkerUnavailable(local_worker.problem(self._settings))
         if silent:
             return WorkerUnavailable(f"the one that serves {queue!r} did not answer: it is busy, hangs or was killed")
         missing = f"none serves the task queue {queue!r}: start one with 'perdure worker'"

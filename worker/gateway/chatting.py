@@ -121,7 +121,7 @@ class ChatCalls(TaskCalls):
         except RPCError as error:
             if error.status not in NOBODY_ANSWERS or is_cancelling():
                 raise
-            raise self.unserved(silent=await self.workers()) from error
+            raise self.unserved(silent=await self.serving()) from error
         return log.changed(exchanges=tuple([await self._readable(log, one) for one in log.exchanges]))
 
     @call

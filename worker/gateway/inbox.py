@@ -72,7 +72,7 @@ class InboxCalls(TaskCalls, MemoriesCalls):
             if found >= limit:
                 return
         if silent and not answers:
-            raise self.unserved(silent=await self.workers())
+            raise self.unserved(silent=await self.serving())
 
     async def _asked_by(self, run: WorkflowExecution) -> tuple[Question, ...] | None:
         """Return what a workflow asks; None where no worker can tell, which must not hide what others ask."""

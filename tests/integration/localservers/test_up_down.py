@@ -161,11 +161,13 @@ def test_a_worker_that_does_not_come_back_is_not_called_restarted(servers: Serve
         assert perdure(beside, "up", temporal=servers.temporal).returncode == 0
         # Files do not tell: only a worker looks for its model.
         failed = perdure(beside, "restart", temporal=servers.temporal, PERDURE_EMBEDDING="no-such-model")
+        quick = perdure(beside, "doctor", "--quick", temporal=servers.temporal)
     finally:
         perdure(beside, "down", temporal=servers.temporal)
 
     assert (failed.returncode, failed.stdout) == (1, ""), failed.stderr
     assert "the local worker fails again and again" in failed.stderr
+    assert (quick.returncode, "the local worker fails again and again" in quick.stdout) == (1, True), quick.stdout
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@ import inspect
 
 from worker.gateway import Gateway
 
-ITS_OWN = {"client", "served", "served_within", "workers", "unserved"}
+ITS_OWN = {"client", "served", "served_within", "serving", "workers", "unserved"}
 """What reaches an installation, and asks it nothing."""
 
 
