@@ -15,12 +15,26 @@ from worker.policies import policies_of, rules_of
 from worker.wiring.registries import known_tools_of, secrets_of, skills_of
 
 
+def require_folders(settings: Settings) -> None:
+    """Check that the folders are there that the settings name: what is in them would be missing without a word.
+
+    Raises:
+        InvalidInput: One is not.
+    """
+    for name in ("skills", "agents", "prompts", "mcp_servers"):
+        for folder in getattr(settings, name):
+            if not folder.is_dir():
+                fix = f"make it, or correct PERDURE_{name.upper()}"
+                raise InvalidInput(name, f"{folder} is not a folder", fix=fix)
+
+
 def require_usable(settings: Settings) -> None:
     """Check what would keep a worker with these settings from starting, as far as files can tell.
 
     Raises:
         InvalidInput: Naming what cannot be used, and the fix.
     """
+    require_folders(settings)
     known_tools_of(settings)
     secrets_of(settings)
     policies_of(settings)
@@ -53,6 +67,7 @@ async def policies(settings: Settings) -> tuple[bool, str, str]:
 
 async def skills(settings: Settings) -> tuple[bool, str, str]:
     """Return the skills that can be run, or what is wrong with others."""
+    require_folders(settings)
     library, own = skills_of(settings), SkillLibrary(settings.skills).names()
     try:
         toolbox = await asyncio.to_thread(known_tools_of, settings)

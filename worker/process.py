@@ -27,6 +27,7 @@ from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
+from worker.configured import require_folders
 from worker.evicting import EvictingRunner
 from worker.exit import leave, leave_after
 from worker.leftovers import keep_clean
@@ -210,6 +211,7 @@ async def _served(stop: asyncio.Event, announced: _Announced) -> int:
     """Run a worker; returns the status that this process is to exit with."""
     try:
         settings = Settings()
+        require_folders(settings)
         addresses = reachable(settings)
         announced.announce(settings, addresses)
         await run(settings, addresses, stop)

@@ -12,6 +12,7 @@ from perdure.skills.library import SkillLibrary
 from perdure.toolbox import Toolbox
 from worker.cli.definitions import list_all, show_one
 from worker.cli.tasks import AsJson
+from worker.configured import require_folders
 from worker.wiring.registries import agents_of, known_tools_of, skills_of
 
 AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")]
@@ -19,7 +20,8 @@ AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name
 
 def list_(*, as_json: AsJson = False) -> None:
     """Show the agents, with their versions; exits with 1 if one cannot be used."""
-    toolbox, skills, library = known_tools_of(Settings()), skills_of(Settings()), agents_of(Settings())
+    require_folders(settings := Settings())
+    toolbox, skills, library = known_tools_of(settings), skills_of(settings), agents_of(settings)
 
     def check(one: Agent) -> None:
         with library.placing(one.name):

@@ -16,6 +16,7 @@ from perdure.skills.library import SkillLibrary
 from perdure.tasks import AgentTask
 from perdure.yaml_text import placing, read_document
 from worker.cli.tasks import AsJson, read_task
+from worker.configured import require_folders
 from worker.terminal.output import counted, out, say, show_json
 from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
 
@@ -38,6 +39,7 @@ def check(
     file. Example: perdure check skills/restock.yaml task.yaml
     """
     settings, found = Settings(), list[dict[str, str]]()
+    require_folders(settings)
     for file in files:
         kind = _checked(file, settings)
         found.append({"file": str(file), "kind": kind})

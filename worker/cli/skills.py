@@ -22,13 +22,15 @@ from perdure.skills.steps import SkillStep, Step, ToolStep
 from perdure.toolbox import Toolbox
 from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
+from worker.configured import require_folders
 from worker.terminal.output import Exit, counted, out, say, show_json
 from worker.wiring.registries import known_tools_of, skills_of
 
 
 def list_(*, as_json: AsJson = False) -> None:
     """Show the available skills, with their versions; exits with 1 if one cannot be used."""
-    library, toolbox = skills_of(Settings()), known_tools_of(Settings())
+    require_folders(settings := Settings())
+    library, toolbox = skills_of(settings), known_tools_of(settings)
     found, wrong = list[dict[str, object]](), 0
     for name in library.names():
         try:

@@ -73,6 +73,13 @@ def test_a_setting(setting: str) -> None:
     assert fix in told
 
 
+@pytest.mark.parametrize("command", ["check task.yaml", "skills list", "agents list"])
+@pytest.mark.parametrize("setting", ["skills", "agents", "prompts", "mcp_servers"])
+def test_a_folder_that_is_not_there(here: Path, setting: str, command: str) -> None:
+    told = refused(*command.split(), env={f"PERDURE_{setting.upper()}": '["nosuchdir"]'})
+    assert f"{setting}: {here}/nosuchdir is not a folder (make it, or correct PERDURE_{setting.upper()})" in told
+
+
 @pytest.mark.parametrize("case", MODULES)
 def test_a_module_with_tools(here: Path, case: str) -> None:
     text, thing, fix = MODULES[case]
