@@ -75,7 +75,8 @@ def _input(
 ) -> JsonValue:
     if name not in given:
         if spec.required and spec.default is None:
-            raise error(field, "is missing", fix=spec.description or f"give {wanted(spec.type)}")
+            fix = f"{spec.description or f'give {wanted(spec.type)}'}, or write required: false in the skill"
+            raise error(field, "is missing", fix=fix)
         return spec.default
     if not is_of(spec.type, given[name]):
         raise error(field, f"is {kind_of(given[name])}", fix=f"give {wanted(spec.type)}")

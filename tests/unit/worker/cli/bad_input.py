@@ -45,7 +45,7 @@ TASKS = {
         "did you mean 'skill'?",
     ),
     "a list of inputs": (TASK.replace("{who: you}", "[you]"), "inputs: is a list", "write a mapping"),
-    "no input": (TASK.replace("{who: you}", "{}"), "inputs.who: is missing", "give text"),
+    "no input": (TASK.replace("{who: you}", "{}"), "inputs.who: is missing", "(give text, or write required: false"),
     "another input": (TASK.replace("who:", "whom:"), "has no such input", "did you mean 'who'?"),
     "a number as an input": (TASK.replace("you}", "7}"), "task.yaml:4: inputs.who: is a number", "give text"),
     "a word as its date": (TASK + "date: tomorrow\n", "date: 'tomorrow' is not a date", "write it as 2026-01-31"),
