@@ -14,7 +14,7 @@ from tests.deployment import deployment
 from tests.support.harness import bench
 from tests.support.pages import blocks
 from tests.support.waiting import question_of
-from worker.cli.tasks import read_task
+from worker.cli.task_files import read_task
 from worker.gateway import Gateway
 
 GREETING = """

@@ -4,7 +4,8 @@ from perdure.explanations import RecallSummary, TaskExplanation
 from perdure.jobs import Fate
 from perdure.settings import Settings
 from worker.cli.reach import gateway, person
-from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
+from worker.cli.task_files import workflow_id_of
+from worker.cli.tasks import AsJson, TaskArgument
 from worker.terminal.display import shown_id, versions
 from worker.terminal.output import counted, out, show_json
 

@@ -10,7 +10,8 @@ from perdure.errors import InvalidInput
 from perdure.settings import Settings
 from perdure.tasks import Phase
 from worker.cli.reach import gateway, person
-from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
+from worker.cli.task_files import workflow_id_of
+from worker.cli.tasks import AsJson, TaskArgument
 from worker.gateway.listing import ListedTask, TaskFilter
 from worker.terminal.output import counted, out, say, show_json
 

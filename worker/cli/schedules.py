@@ -11,7 +11,8 @@ from perdure.errors import InvalidInput
 from perdure.schedules import TaskSchedule, Timing
 from perdure.settings import Settings
 from worker.cli.reach import gateway, person
-from worker.cli.tasks import AsJson, TaskArgument, read_task, workflow_id_of
+from worker.cli.task_files import read_task, workflow_id_of
+from worker.cli.tasks import AsJson, TaskArgument
 from worker.terminal.output import counted, out, program, say, show_json
 
 

@@ -10,7 +10,8 @@ from perdure.errors import InvalidTask
 from perdure.settings import Settings
 from perdure.steering import PauseRequest, Redirection, TaskFeedback, TaskMessage
 from worker.cli.reach import gateway, person
-from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
+from worker.cli.task_files import workflow_id_of
+from worker.cli.tasks import AsJson, TaskArgument
 from worker.terminal.output import say, show_json
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from perdure.beginnings import ANY, BeginRequest
-from perdure.documents import unreadable, validated
+from perdure.documents import validated
 from perdure.errors import (
     InvalidEvent,
     InvalidTask,
@@ -22,8 +22,8 @@ from perdure.questions import Answer, Question
 from perdure.settings import Settings
 from perdure.standing import StartedTask
 from perdure.tasks import AgentTask, TaskResult
-from perdure.yaml_text import placing, read_document
 from worker.cli.reach import gateway, person, require_same_settings, started
+from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.values import json_or_text
 from worker.gateway import Gateway
 from worker.terminal import display
@@ -33,27 +33,6 @@ from worker.terminal.output import Exit, counted, draw, fail, out, say, show_jso
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for a script.")]
-
-
-def read_task(path: Path) -> AgentTask:
-    """Read a task from YAML.
-
-    Raises:
-        InvalidTask: Naming the field and the fix.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise unreadable(path, error, InvalidTask) from error
-    except UnicodeDecodeError as error:
-        raise InvalidTask(str(path), "is not UTF-8 text") from error
-    with placing(path, text):
-        return validated(AgentTask, read_document(text, path.name, InvalidTask), "", InvalidTask)
-
-
-def workflow_id_of(task: str) -> str:
-    """Return the workflow id that a person names: an id as it is, or the id of the task in a YAML file."""
-    return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
 
 
 Detached = Annotated[bool, typer.Option("--detach", help="Start it and return.")]

@@ -13,7 +13,8 @@ from perdure.skills.linking import linked
 from perdure.stores.disk import create_once
 from perdure.toolbox import Toolbox
 from worker.cli.reach import gateway, person
-from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
+from worker.cli.task_files import workflow_id_of
+from worker.cli.tasks import AsJson, TaskArgument
 from worker.terminal.output import counted, out, say, show_json
 from worker.wiring.registries import known_tools_of, skills_of
 

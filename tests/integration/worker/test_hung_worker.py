@@ -14,7 +14,7 @@ from perdure.questions import Answer
 from tests.conftest import Servers, clean_settings
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.waiting import until
-from worker.cli.tasks import read_task
+from worker.cli.task_files import read_task
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")

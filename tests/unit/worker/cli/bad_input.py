@@ -120,6 +120,8 @@ ARGUMENTS = {
     "status": ("Missing argument 'task'", "perdure status -h"),
     "run": ("Missing argument 'file'", "perdure run -h"),
     "run nothing.yaml": ("nothing.yaml: cannot be read: No such file", "give a file that can be read"),
+    "run greet": ("greet: is a skill", "write, in a file: task_id: greet-1 user_id: ada skill: greet inputs: {who: …}"),
+    "run skills/greet.yaml": ("greet.yaml: is a skill, and what runs is a task, which names it", "task_id: greet-1"),
     "run .": ("cannot be read: Is a directory", "give a file that can be read"),
     "run task.yaml --from": ("Option '--from' requires an argument", ""),
     "run task.yaml --yes": ("--yes: confirms nothing here", "it is for use with --from"),

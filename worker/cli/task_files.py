@@ -1,0 +1,53 @@
+"""Tasks as people name them: in YAML files, or by their ids. Asks no server."""
+
+from pathlib import Path
+
+from perdure.documents import unreadable, validated
+from perdure.errors import InvalidTask
+from perdure.settings import Settings
+from perdure.skills.library import read_skill
+from perdure.skills.shape import Skill
+from perdure.tasks import AgentTask
+from perdure.yaml_text import placing, read_document
+
+
+def read_task(path: Path) -> AgentTask:
+    """Read a task from YAML.
+
+    Raises:
+        InvalidTask: Naming the field and the fix; where it is a skill, the task that runs it.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and (skill := _skill_of(str(path))) is not None:
+            raise _is_skill(str(path), skill) from None
+        raise unreadable(path, error, InvalidTask) from error
+    except UnicodeDecodeError as error:
+        raise InvalidTask(str(path), "is not UTF-8 text") from error
+    with placing(path, text):
+        document = read_document(text, path.name, InvalidTask)
+        if "steps" in document and "task_id" not in document:
+            raise _is_skill(path.name, read_skill(text, path.name))
+        return validated(AgentTask, document, "", InvalidTask)
+
+
+def workflow_id_of(task: str) -> str:
+    """Return the workflow id that a person names: an id as it is, or the id of the task in a YAML file."""
+    return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
+
+
+def _skill_of(name: str) -> Skill | None:
+    """Return the skill of a name, if this installation has one."""
+    # Its libraries take a moment to load, which a task that is there need not wait for.
+    from worker.wiring.registries import skills_of  # noqa: PLC0415
+
+    library = skills_of(Settings())
+    return library.get(name) if name in library.names() else None
+
+
+def _is_skill(named: str, skill: Skill) -> InvalidTask:
+    inputs = ", ".join(f"{name}: …" for name, spec in skill.inputs.items() if spec.required and spec.default is None)
+    lines = (f"task_id: {skill.name}-1", "user_id: ada", f"skill: {skill.name}", f"inputs: {{{inputs}}}")
+    task = "".join(f"\n  {line}" for line in lines)
+    return InvalidTask(named, "is a skill, and what runs is a task, which names it", fix=f"write, in a file:{task}")
