@@ -42,6 +42,8 @@ Traced = Annotated[
 ]
 
 
+_AGAIN = "--again goes through it again, with the effects that are recorded; for new effects, choose another task_id"
+
 Verbose = Annotated[
     bool, typer.Option("--verbose", help="Of an exception of a tool's, show the lines of libraries too.")
 ]
@@ -53,7 +55,12 @@ async def run(
     ],
     *,
     detach: Detached = False,
-    again: Annotated[bool, typer.Option("--again", help="Run it once more even if it has completed.")] = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Go through it once more even if it has completed; no recorded effect is repeated."
+        ),
+    ] = False,
     step: Annotated[
         str, typer.Option("--from", help="Go on at this step of its skill, with the results of those before it.")
     ] = "",
@@ -126,7 +133,7 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
         with telemetry.root("perdure.run") as trace:
             begun = await _started(installation, task, begin, again=again)
             workflow_id, at = begun.workflow_id, begun.ended_at
-            ended = f", which completed at {at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if at else ""
+            ended = f", which completed at {at:%Y-%m-%d %H:%M:%S %Z}; {_AGAIN}" if at else ""
             say(f"{'started' if begun.new else 'attached to'} {workflow_id}{ended}")
             if how.detach:
                 if how.as_json:

@@ -61,7 +61,7 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
     attached = await installed.perdure("run", file)
     assert attached.status == 0
     assert f"attached to {started}, which completed at 20" in attached.err
-    assert "--again runs it anew" in attached.err
+    assert "--again goes through it again, with the effects that are recorded" in attached.err
     assert attached.out.startswith("completed: 10 steps done, 0 skipped, 0 failed")
     late = await installed.typed(first.replace("ANSWER", "MIT"))
     assert late.status == 2
