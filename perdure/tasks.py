@@ -27,6 +27,9 @@ from perdure.questions import Question
 from perdure.retries import Retry
 from perdure.steering import Intervention
 
+DEFAULT_AGENT = "agent"
+"""Who works on a task that names no agent."""
+
 
 def _not_before_1970(day: datetime.date) -> datetime.date:
     # What the task observes is dated to this day.
@@ -87,7 +90,7 @@ class AgentTask(Request):
     """Those of its skill."""
     session_id: Name | None = None
     """Tasks of one session share their episodes; without one, the task is its own session."""
-    agent: Name = "agent"
+    agent: Name = DEFAULT_AGENT
     """Who works on it: for a goal, one of the agents that the worker has."""
     date: Annotated[datetime.date, AfterValidator(_not_before_1970)] | None = None
     """The day that the task is about, as ``${task.date}`` or in its model's input; without one, the day it starts."""

@@ -27,7 +27,8 @@ async def task_of(client: Client, workflow_id: str) -> WorkflowExecutionDescript
     Raises:
         InvalidTask: There is none with this id, or it is something else.
     """
-    refused = partial(InvalidTask, "task", fix="give the id that 'run' printed, or its YAML file")
+    own = "; perdure status and tasks show take a task_id of your own with --user"
+    refused = partial(InvalidTask, "task", fix=f"give the id that 'run' printed, or its YAML file{own}")
     return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused)
 
 

@@ -16,7 +16,7 @@ from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
 from perdure.registry.judge import Judge, OptionalJudge, criterion_of
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, PromptUse, pinned_version, read_use, rendered
-from perdure.tasks import MemoryMode
+from perdure.tasks import DEFAULT_AGENT, MemoryMode
 from perdure.yaml_text import read_document
 
 
@@ -145,6 +145,20 @@ class AgentLibrary(Folders[Agent]):
         agent = super().get(name)
         with self.placing(name):
             return self._with_prompt(agent)
+
+    def place(self, name: str) -> Path:
+        """Return the file of an agent; see ``Folders.place``.
+
+        Raises:
+            InvalidAgent: There is none of this name; or two folders have one.
+        """
+        try:
+            return super().place(name)
+        except InvalidAgent as error:
+            if name != DEFAULT_AGENT or name in self.names():
+                raise
+            # Whoever names none does not know that name.
+            raise InvalidAgent(error.field, f"is missing, and {error.problem}", fix=error.fix) from None
 
     def _with_prompt(self, agent: Agent) -> Agent:
         if (use := agent.prompt) is None:

@@ -11,7 +11,7 @@ from perdure.settings import Settings
 from perdure.tasks import Phase
 from worker.cli.reach import gateway, person
 from worker.cli.task_files import workflow_id_of
-from worker.cli.tasks import AsJson, TaskArgument
+from worker.cli.tasks import AsJson, OfUser, TaskArgument
 from worker.gateway.listing import ListedTask, TaskFilter
 from worker.terminal.output import counted, out, say, show_json
 
@@ -44,9 +44,9 @@ async def list_(
     say(counted(len(found), "task") + more)
 
 
-async def show(task: TaskArgument, *, as_json: AsJson = False) -> None:
+async def show(task: TaskArgument, *, user: OfUser = "", as_json: AsJson = False) -> None:
     """Show what Temporal knows of a task, also while no worker runs; 'perdure status' asks a worker for more."""
-    workflow_id = workflow_id_of(task)
+    workflow_id = workflow_id_of(task, user)
     async with gateway(Settings()) as installation:
         found = await installation.listed(workflow_id, by=person())
     if as_json:

@@ -252,6 +252,7 @@ def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:
 
 
 async def forget(
+    what: Annotated[str, typer.Argument(hidden=True)] = "",
     *,
     user: Annotated[str, typer.Option("--user", help="Only this user's memories; who asks, with --of.")] = "",
     of: Of = None,
@@ -270,6 +271,11 @@ async def forget(
     as_json: AsJson = False,
 ) -> None:
     """Forget what the retention rules no longer keep, as the schedule does; with --undo, restore it."""
+    if what:
+        fix = "perdure memories forget ID forgets one memory; perdure recall and perdure memories list show its id"
+        raise InvalidInput(
+            "arguments", "name one memory, and this forgets what the retention rules do not keep", fix=fix
+        )
     require_member(user, of)
     if undo and not (user or sweep):
         raise InvalidInput("--undo", "needs a user or a sweep", fix="add --user, or --sweep with the id of one")

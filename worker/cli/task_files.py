@@ -32,8 +32,15 @@ def read_task(path: Path) -> AgentTask:
         return validated(AgentTask, document, "", InvalidTask)
 
 
-def workflow_id_of(task: str) -> str:
-    """Return the workflow id that a person names: an id as it is, or the id of the task in a YAML file."""
+def workflow_id_of(task: str, user: str = "") -> str:
+    """Return the workflow id that a person names: an id as it is, or the id of the task in a YAML file.
+
+    Args:
+        task: What they name.
+        user: Whose task it is, where they name it by its own id; empty: they do not.
+    """
+    if user:
+        return validated(AgentTask, {"task_id": task, "user_id": user, "skill": "any"}, "", InvalidTask).workflow_id
     return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
 
 

@@ -32,6 +32,7 @@ from worker.terminal.conversation import TypedLines
 from worker.terminal.output import Exit, counted, draw, fail, out, say, show_json, status_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
+OfUser = Annotated[str, typer.Option("--user", help="Whose task it is, where you name it by your own task_id.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for a script.")]
 
 
@@ -224,12 +225,12 @@ def report(result: TaskResult, *, verbose: bool = False) -> None:
         out.print_json(data=result.output)
 
 
-async def status(task: TaskArgument, *, verbose: Verbose = False, as_json: AsJson = False) -> None:
+async def status(task: TaskArgument, *, user: OfUser = "", verbose: Verbose = False, as_json: AsJson = False) -> None:
     """Show how far a task is, which steps failed or were skipped, and what it waits for.
 
     Example: perdure status task.yaml --json
     """
-    workflow_id = workflow_id_of(task)
+    workflow_id = workflow_id_of(task, user)
     installation = gateway(Settings())
     running = await installation.is_running(workflow_id, by=person())
     # Only a worker can tell, and one that took over from a killed one needs a moment.

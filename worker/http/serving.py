@@ -10,6 +10,7 @@ from collections.abc import Generator
 
 import uvicorn
 
+from localservers import state
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
 from worker.access import local_token
@@ -114,6 +115,10 @@ def listening_on(settings: Settings) -> socket.socket:
         listening.bind((host, settings.http_port))
     except OSError as error:
         listening.close()
+        current = state(settings)
+        if current is not None and current.service_url.endswith(f":{settings.http_port}"):
+            problem = f"Perdure's own service listens there already: {current.service_url}"
+            raise InvalidInput("http_port", problem, fix="use that one, or give another --port") from None
         problem = f"{host}:{settings.http_port} cannot be listened on: {error.strerror}"
         raise InvalidInput("http_port", problem, fix="stop what listens there, or give another --port") from None
     return listening

@@ -85,7 +85,10 @@ async def test_it_is_the_worker_there_is_until_it_is_killed(servers: Servers, be
                 assert f"worker       running in a terminal, process {worker.pid}" in out
 
                 status, _, err = await ran(beside, servers, "chat", "Hello", "--user", "ada")
-                assert (status, "PRD108 agent: there is no agent 'agent' (none is configured" in err) == (2, True), err
+                assert (
+                    status,
+                    "PRD108 agent: is missing, and there is no agent 'agent' (none is configured" in err,
+                ) == (2, True), err
 
                 (tmp_path / "task.yaml").write_text("task_id: t\nuser_id: ada\nskill: no-such\n")
                 other = {"PERDURE_HEARTBEAT_TIMEOUT": "3"}

@@ -6,6 +6,7 @@ import pytest
 
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
+from worker.cli.task_files import read_task
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +32,11 @@ async def test_tasks_are_listed_and_shown(installed: Installation) -> None:
 
     shown = await installed.perdure("tasks", "show", file)
     assert (shown.status, f"waiting       {workflow_id}  skill dependency-audit, started" in shown.out) == (0, True)
+    user = read_task(installed.folder / file).user_id
+    by_own_id = await installed.perdure("tasks", "show", task_id, "--user", user)
+    assert (by_own_id.status, by_own_id.out) == (0, shown.out)
+    unnamed = await installed.perdure("tasks", "show", task_id)
+    assert (unnamed.status, "take a task_id of your own with --user" in unnamed.complaint) == (2, True)
     assert (await installed.perdure("cancel", file)).status == 0
 
     async def cancelled() -> bool:

@@ -38,6 +38,11 @@ TASKS = {
     ),
     "nothing to do": ("task_id: t\nuser_id: ada\n", "skill: is missing", "name a skill, or give a goal"),
     "two things to do": (TASK + "goal: x\n", "goal: is given together with a skill", "give one of the two"),
+    "a goal without an agent": (
+        "task_id: t\nuser_id: ada\ngoal: Tidy up.\n",
+        "agent: is missing, and there is no agent 'agent'",
+        "none is configured: write an agent into a folder, and name it in PERDURE_AGENTS",
+    ),
     "a skill that is not there": (TASK.replace("greet", "gret"), "there is no skill 'gret'", "did you mean 'greet'?"),
     "a field that is not there": (
         TASK + "skil: x\n",
@@ -163,6 +168,11 @@ ARGUMENTS = {
     "remember x --user team:ops": ("user_id: 'team:ops' begins with 'team:'", "give the user who asks"),
     "remember --user ada --file nothing.json": ("nothing.json: cannot be read", "give a file that can be read"),
     "remember x --user ada --file task.yaml": ("content: is given together with --file", "give either"),
+    "forget 'Deploys happen on Tuesdays'": (
+        "name one memory, and this forgets what the retention rules do not keep",
+        "perdure memories forget ID",
+    ),
+    "status 'a b' --user ada": ("task_id: 'a b' is not a valid name", _NAME),
     "forget --undo": ("--undo: needs a user or a sweep", "add --user, or --sweep"),
     "forget --user ada --dry": ("No such option: --dry", "--dry-run"),
     "memories list": ("Missing option '--user'", "perdure memories list -h"),

@@ -2,11 +2,16 @@
 
 import asyncio
 import socket
+from pathlib import Path
 
 import pytest
 
-from perdure.settings import Settings
+from localservers import FleetState
+from perdure.errors import InvalidInput
+from perdure.settings import Addresses, Settings
 from worker.http.serving import is_loopback, listening_on
+
+ADDRESSES = Addresses(temporal="h:1", weaviate_url="http://h:2", weaviate_grpc_port=3, redis_url="redis://h:4")
 
 
 @pytest.mark.parametrize(
@@ -42,3 +47,18 @@ async def test_no_answer_waits_for_the_acknowledgement_of_its_first_part() -> No
         writer.close()
         server.close()
     assert found == [1]
+
+
+def test_the_service_that_up_started_is_named_where_it_has_the_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        own = FleetState(pid=1, addresses=ADDRESSES, service_url=f"http://127.0.0.1:{port}")
+
+        def state(_: Settings) -> FleetState:
+            return own
+
+        monkeypatch.setattr("worker.http.serving.state", state)
+        with pytest.raises(InvalidInput, match=rf"own service listens there already: {own.service_url}"):
+            listening_on(Settings(http_port=port, home=tmp_path))
