@@ -11,6 +11,9 @@ from perdure.modules import module_of
 from perdure.packages import PACKAGES
 from perdure.tools import Effect, Tool, tool
 
+NO_TOOL = "no worker has a tool"
+"""What the refusal of a tool begins with that is not there."""
+
 
 class Toolbox:
     """The tools that a worker has.
@@ -93,7 +96,7 @@ class Toolbox:
         if name not in self._tools:
             if self._beside is not None and (found := self._beside(name)) is not None:
                 return found
-            raise error(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
+            raise error(path, f"{NO_TOOL} {name!r}", fix=nearest(name, self._tools))
         return self._tools[name]
 
 

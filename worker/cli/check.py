@@ -1,10 +1,13 @@
 """``perdure check``: whether what somebody wrote in YAML can be used. Asks no server."""
 
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from localservers import SettingsOrigin
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
 from perdure.policies.library import policies_in
@@ -14,6 +17,7 @@ from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from perdure.tasks import AgentTask
+from perdure.toolbox import NO_TOOL
 from perdure.yaml_text import placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson
@@ -29,7 +33,8 @@ _OF_AGENTS = frozenset({"instructions", "tools", "skills", "turns", "tokens", "a
 
 def check(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE.yaml...", help="Skills, tasks, agents, policies or prompts.")
+        list[Path],
+        typer.Argument(metavar="FILE.yaml...", help="Skills, tasks, agents, policies or prompts; of a folder, all."),
     ],
     *,
     as_json: AsJson = False,
@@ -41,15 +46,16 @@ def check(
     """
     settings, found = Settings(), list[dict[str, str]]()
     require_folders(settings)
-    for file in files:
-        kind = _checked(file, settings)
+    for file in _all(files):
+        with _naming_settings(settings):
+            kind = _checked(file, settings)
         found.append({"file": str(file), "kind": kind})
         if not as_json:
             out.print(f"{file}: {'an' if kind == 'agent' else 'a'} {kind} that can be used", markup=False)
     if as_json:
         show_json(found)
     else:
-        say(counted(len(files), "file"))
+        say(counted(len(found), "file"))
 
 
 def kind_of(text: str, file: Path) -> str:
@@ -66,6 +72,37 @@ def kind_of(text: str, file: Path) -> str:
         return "agent"
     fix = "a skill has steps, a task a task_id, an agent instructions, a policy a rationale, a prompt a template"
     raise InvalidInput(str(file), "is none of the things that can be checked", fix=fix)
+
+
+def _all(files: Iterable[Path]) -> Iterator[Path]:
+    """Return the files that are meant: of a folder, the YAML files in it.
+
+    Raises:
+        InvalidInput: A folder has none.
+    """
+    for file in files:
+        if not file.is_dir():
+            yield file
+            continue
+        inside = sorted((*file.glob("*.yaml"), *file.glob("*.yml")))
+        if not inside:
+            raise InvalidInput("FILE.yaml", f"there is no YAML file in {file}")
+        yield from inside
+
+
+@contextmanager
+def _naming_settings(settings: Settings) -> Generator[None]:
+    """Say of a tool that is not there in which settings it is not: no worker is asked."""
+    try:
+        yield
+    except InvalidInput as error:
+        problem = error.problem.replace(NO_TOOL, "there is no tool")
+        if problem == error.problem:
+            raise
+        # A name that is nearly another one is mistyped; any other may be a tool of other settings.
+        where = f"these are those of {', '.join(settings.tools)}, by {SettingsOrigin.of(settings).told}"
+        fix = error.fix if error.fix.startswith("did you mean") else "; ".join(filter(None, (error.fix, where)))
+        raise type(error)(error.field, problem, fix=fix, place=error.place) from None
 
 
 def _checked(file: Path, settings: Settings) -> str:

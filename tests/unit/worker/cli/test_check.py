@@ -100,3 +100,27 @@ def test_what_is_nothing_that_can_be_checked_is_refused(folder: Path, text: str,
 def test_a_file_that_is_not_there_is_named() -> None:
     ran = CliRunner().invoke(app, ["check", "none.yaml"])
     assert (ran.exit_code, "there is no file none.yaml" in ran.stderr) == (2, True)
+
+
+def test_a_tool_of_other_settings_is_said_to_be_of_no_tools_of_these(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PERDURE_CONFIG", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    monkeypatch.setenv("PERDURE_TOOLS", '["playbooks.file_manifest.tools"]')
+    ran = CliRunner().invoke(app, ["check", "../skills/greet.yaml"])
+    assert "steps[0].tool: there is no tool 'echo' (there are: " in ran.stderr
+    assert f"these are those of playbooks.file_manifest.tools, by no perdure.toml in {folder})" in ran.stderr
+
+
+def test_of_a_folder_its_files_are_checked(folder: Path) -> None:
+    for name in ("ask.yaml", "helper.yaml"):
+        (folder / name).write_text(GOOD[name][1], encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "."])
+    assert (ran.exit_code, ran.stdout.splitlines()) == (
+        0,
+        ["ask.yaml: a prompt that can be used", "helper.yaml: an agent that can be used"],
+    )
+    (folder / "empty").mkdir()
+    ran = CliRunner().invoke(app, ["check", "empty"])
+    assert (ran.exit_code, "there is no YAML file in empty" in ran.stderr) == (2, True)
