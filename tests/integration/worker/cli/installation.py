@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
+from temporalio.client import Client
+
 from localservers.fleet import worker_environment
 from perdure.settings import Addresses
+from perdure.temporal.connection import pollers
 from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.support import forked as forked_command
-from tests.support.waiting import until_true
+from tests.support.waiting import until, until_true
 
 COMMAND = (sys.executable, "-m", "worker.cli")
 """The command from its very beginning."""
@@ -215,6 +218,10 @@ class Installation:
         process, log = await self.worker(**environment)
         await until_true(lambda: "worker ready" in log.read_text() or process.returncode is not None, seconds=60)
         assert process.returncode is None, log.read_text()
+        of = self.environment | environment
+        client = await Client.connect(of["TEMPORAL_ADDRESS"], namespace=of.get("TEMPORAL_NAMESPACE") or "default")
+        # It says so when it begins to ask for work, and Temporal lists it once it has been asked.
+        await until(lambda: pollers(client, of["PERDURE_TASK_QUEUE"]), bool)
         return process
 
     def write(self, name: str, text: str) -> str:
