@@ -183,6 +183,9 @@ STAGE = "stage"
 DEFAULT_POLICY = "default"
 """The write policy of requests that name none."""
 
+EXACT_POLICY = "exact"
+"""The write policy of records that are kept exactly as they are given."""
+
 SCHEDULE = "perdure-forgetting"
 """The schedule of the forgetting sweep."""
 

@@ -18,7 +18,7 @@ from perdure.asking import OpenQuestion
 from perdure.client.answers import listed, recalled
 from perdure.client.blocking_transport import WITHIN, BlockingServiceConnection
 from perdure.client.problems import SERVICE
-from perdure.entries import Lane
+from perdure.entries import Entry, Lane
 from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
 from perdure.items import Item
 from perdure.jobs import Receipt
@@ -26,7 +26,8 @@ from perdure.memory.recall.query import RecallResult
 from perdure.refusals import AnswerUnusable
 from perdure.standing import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.tasks import Phase, TaskResult
-from perdure.tolerance import taken_back
+from perdure.tolerance import tolerant
+from perdure.updates import Updated
 
 T = TypeVar("T")
 
@@ -42,6 +43,8 @@ _AWAY = 1.0
 
 _AWAY_AT_MOST = 150
 """How often in a row: with the attempts of each request, some ten minutes; a choice, longer than a restart."""
+
+_MEMORIES = "/v2/control/memories"
 
 Given = str | Item | Mapping[str, Any]
 """What may be remembered: a statement, an item, or one as JSON."""
@@ -176,6 +179,23 @@ class BlockingClient:
         asked = {"user_id": user_id or self._user, "of": of, "lane": str(lane), "key": list(keys), "limit": limit}
         return self._recalled("activity", self._service.get("/v2/control/activity", asked))
 
+    def memories(self, *, user_id: str | None = None, of: str | None = None, everything: bool = False) -> list[Entry]:
+        """Return what is believed of a user, the newest first.
+
+        Args:
+            user_id: Who asks; None: the client's user.
+            of: The team or agent whose memory it is; None: the user's own.
+            everything: Also what was replaced or forgotten, and records and turns.
+        """
+        asked = {"user_id": user_id or self._user, "of": of, "everything": everything}
+        answer = self._service.get(_MEMORIES, asked)
+        return [_read(Entry, one) for one in listed(answer)[1]]
+
+    def forget(self, memory_id: str, *, user_id: str | None = None, of: str | None = None, note: str = "") -> Updated:
+        """Forget one memory, record or turn; ``undo`` in the answer is the id by which that can be undone."""
+        body = self._for(user_id, {"of": of, "note": note})
+        return _read(Updated, self._service.post(f"{_MEMORIES}/{quote(memory_id, safe='')}/forget", body))
+
     def start(self, task_id: str, *, user_id: str | None = None, again: bool = False, **task: Any) -> StartedTask:
         """Start a task, or attach to the one that there is under its id.
 
@@ -306,6 +326,7 @@ def _text(answer: object, name: str) -> str:
 
 def _read(kind: Any, answer: object) -> Any:
     try:
-        return taken_back(kind, answer)
+        return tolerant(kind).take(answer)
     except ValueError as error:
-        raise AnswerUnusable(f"the {SERVICE} answers something that is no {kind.__name__}") from error
+        name = getattr(kind, "__name__", "memory")
+        raise AnswerUnusable(f"the {SERVICE} answers something that is no {name}") from error

@@ -9,7 +9,7 @@ from perdure.documents import join, mapping, nearest, validated
 from perdure.errors import InvalidInput
 from perdure.memory.holding import HoldPolicy
 from perdure.model import Model, OpenEnum, Unit
-from perdure.names import DEFAULT_POLICY
+from perdure.names import DEFAULT_POLICY, EXACT_POLICY
 from perdure.said import Ground
 from perdure.yaml_text import read_document
 
@@ -22,6 +22,8 @@ class Private(OpenEnum):
     REDACT = "redact"
     """It is kept without them, if what is left says something."""
     REFUSE = "refuse"
+    KEEP = "keep"
+    """A record keeps private data, and one with a secret is refused; whatever else is remembered is redacted."""
 
 
 class WritePolicy(Model):
@@ -45,6 +47,7 @@ class WritePolicy(Model):
 POLICIES: Mapping[str, WritePolicy] = {
     DEFAULT_POLICY: WritePolicy(),
     "transcript": WritePolicy(verbatim=True, most_a_session=None),
+    EXACT_POLICY: WritePolicy(private=Private.KEEP),
 }
 """The policies that every installation has."""
 

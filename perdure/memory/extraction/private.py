@@ -15,6 +15,7 @@ from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import Private, WritePolicy
 from perdure.model import Model
+from perdure.said import Ground
 
 M = TypeVar("M", bound=Model)
 
@@ -55,7 +56,10 @@ def screened(item: Item, policy: WritePolicy, before: str = "") -> Item | Unusab
     clean = _clean(_given(item.model_dump(mode="json")), policy, before)
     if clean.problem:
         return UnusableItem(reason=f"{clean.where}: {clean.problem}")
-    if clean.kinds and policy.private is not Private.REDACT:
+    if _keeps(policy, item.kind):
+        secrets = _secrets(clean.kinds)
+        return UnusableItem(reason=_refusal(secrets)) if secrets else item
+    if clean.kinds and _refuses(policy):
         return UnusableItem(reason=_refusal(clean.kinds))
     content = clean.fields.get("content", getattr(item, "content", None))
     if isinstance(content, str) and "[" in content and not says_something(content):
@@ -109,9 +113,26 @@ def screened_json(item: JsonValue, policy: WritePolicy, field: str, before: str 
     if clean.problem:
         fix = "give another one, or name it in allow in the write policy"
         raise InvalidItem(join(field, clean.where), clean.problem, fix=fix)
-    if clean.kinds and policy.private is not Private.REDACT:
+    if _keeps(policy, item.get("kind")):
+        if secrets := _secrets(clean.kinds):
+            raise InvalidItem(field, _refusal(secrets))
+        return item
+    if clean.kinds and _refuses(policy):
         raise InvalidItem(field, _refusal(clean.kinds))
     return item | given | clean.fields
+
+
+def _keeps(policy: WritePolicy, kind: object) -> bool:
+    """Whether private data stay in an item of this kind."""
+    return policy.private is Private.KEEP and kind == "record"
+
+
+def _refuses(policy: WritePolicy) -> bool:
+    return policy.private not in {Private.REDACT, Private.KEEP}
+
+
+def _secrets(kinds: Iterable[Kind]) -> tuple[Kind, ...]:
+    return tuple(kind for kind in kinds if kind.ground is Ground.SECRET)
 
 
 def _cut(value: JsonValue) -> JsonValue:

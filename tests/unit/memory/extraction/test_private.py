@@ -11,8 +11,9 @@ from perdure.errors import InvalidItem
 from perdure.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, PatternItem, TurnItem
 from perdure.jobs import UnusableItem
 from perdure.memory.extraction.private import screened, screened_json
-from perdure.memory.write_policies import Private, WritePolicy
+from perdure.memory.write_policies import POLICIES, Private, WritePolicy
 from perdure.model import LONGEST_TEXT
+from perdure.names import EXACT_POLICY
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 POLICY = WritePolicy()
@@ -170,3 +171,20 @@ def test_what_no_longer_fits_without_it_is_refused_with_its_field(item: Item, fi
     # The control: half as much fits.
     half = full[len(full) // 2 :] if isinstance(full, str | list) else full
     assert isinstance(screened(item.changed(**{field: half}), POLICY), type(item))
+
+
+SECRET = "The password is hunter2-Xk9!"
+
+
+def test_an_exact_record_keeps_private_data_and_no_secret() -> None:
+    exact = POLICIES[EXACT_POLICY]
+    secret = RECORD.changed(payload=SECRET, summary="")
+    assert screened(RECORD, exact) == RECORD
+    assert screened_json(RECORD.model_dump(mode="json"), exact, "items[0]") == RECORD.model_dump(mode="json")
+    refused = screened(secret, exact)
+    assert isinstance(refused, UnusableItem)
+    assert "password" in refused.reason
+    with pytest.raises(InvalidItem, match="password"):
+        screened_json(secret.model_dump(mode="json"), exact, "items[0]")
+    for item in (MEMORY, TURN):
+        assert EMAIL not in screened(item, exact).model_dump_json(), "the control: anything else is redacted"

@@ -1,0 +1,270 @@
+"""LangGraph's ``BaseStore`` on an installation's memory: exact items, each user's in their own memory."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from threading import Thread
+from typing import Any, Self, TypeVar, cast
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    get_text_at_path,
+)
+from pydantic import ValidationError
+
+from perdure.client import Client
+from perdure.entries import Record, State
+from perdure.errors import InvalidInput
+from perdure.jobs import Fate
+from perdure.langgraph.matching import meets, selected
+from perdure.langgraph.records import (
+    LANE,
+    KeptItem,
+    KeptNamespace,
+    item_key,
+    item_record,
+    kept_item,
+    kept_namespace,
+    namespace_key,
+    namespace_record,
+    texts_of,
+)
+from perdure.memory.recall.query import RecallResult
+from perdure.names import EXACT_POLICY
+from perdure.strategies import Strategy
+from perdure.tolerance import changed_back
+
+T = TypeVar("T")
+Namespace = tuple[str, ...]
+Place = tuple[Namespace, str]
+
+_AT_ONCE = 100
+"""Records that one question or one batch may have."""
+
+
+class PerdureStore(BaseStore):
+    """A LangGraph store whose items are kept in the memories of their users, through an installation's service.
+
+    A namespace begins with the id of the user whose memory it is in, so that their items are exported and erased with
+    everything else of theirs. A value is kept exactly, as JSON of at most 16 kB; a secret in it is refused. Nothing
+    else of what memory believes applies to it, but what nobody has read or put for a year is forgotten, as is every
+    record. A search by meaning finds items by the texts in their values, or in the fields that ``put`` names.
+
+    Operations that name no user, such as ``list_namespaces()``, look at the users that were given, and at those whose
+    namespaces this object has met: an installation lists nobody's users.
+
+    Args:
+        url: Where the service is, such as ``http://127.0.0.1:8321``.
+        token: A token with the scopes read and write.
+        users: The ids of users to look at where an operation names none.
+    """
+
+    def __init__(self, url: str, token: str, *, users: Iterable[str] = ()) -> None:
+        self._client = Client(url, token)
+        self._users = dict.fromkeys(users)
+        self._marked: set[Namespace] = set()
+        self._latest = datetime.min.replace(tzinfo=UTC)
+        # LangGraph calls from threads and from loops of its own; a connection belongs to one loop.
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name="perdure-store", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the store cannot be used any more."""
+        if self._loop.is_closed():
+            return
+        self._called(self._client.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations; what reads does not see what the same batch puts."""
+        return self._called(self._batch([*ops]))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations; see ``batch``."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._batch([*ops]), self._loop))
+
+    def _called(self, call: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+
+    async def _batch(self, ops: Sequence[Op]) -> list[Result]:
+        results = await asyncio.gather(*(self._read(op) for op in ops if not isinstance(op, PutOp)))
+        read = iter(results)
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
+        users = {namespace[0] for namespace, _ in puts}
+        await asyncio.gather(*(self._put([op for op in puts.values() if op.namespace[0] == user]) for user in users))
+        return [None if isinstance(op, PutOp) else next(read) for op in ops]
+
+    async def _read(self, op: Op) -> Result:
+        match op:
+            case GetOp():
+                found = await self._found(op.namespace[0], [(op.namespace, op.key)])
+                return next((_item(one) for one in found.values()), None)
+            case SearchOp():
+                return await self._search(op)
+            case ListNamespacesOp():
+                return await self._listed(op)
+            case _:
+                raise ValueError(f"Unknown operation type: {type(op)}")
+
+    async def _search(self, op: SearchOp) -> list[SearchItem]:
+        users = [op.namespace_prefix[0]] if op.namespace_prefix else [*self._users]
+        size = len(op.namespace_prefix)
+        found: list[KeptItem] = []
+        scores: dict[Place, float] = {}
+        for user in users:
+            items, _ = await self._everything(user)
+            found += [
+                one for one in items if one.namespace[:size] == op.namespace_prefix and meets(one.value, op.filter)
+            ]
+            if op.query and items:
+                scores |= await self._scored(user, op.query, items)
+        ranked = sorted((one for one in found if _place(one) in scores), key=lambda one: -scores[_place(one)])
+        kept = ranked[op.offset : op.offset + op.limit]
+        others = [one for one in found if _place(one) not in scores]
+        # As LangGraph does it: what a search cannot score fills what is left.
+        kept += others[: op.limit - len(kept)] if ranked else others[op.offset : op.offset + op.limit]
+        return [
+            SearchItem(
+                namespace=one.namespace,
+                key=one.key,
+                value=dict(one.value),
+                created_at=one.created,
+                updated_at=one.updated,
+                score=scores.get(_place(one)),
+            )
+            for one in kept
+        ]
+
+    async def _scored(self, user: str, query: str, items: Iterable[KeptItem]) -> dict[Place, float]:
+        """Return how well a search finds items, for those that it finds."""
+        now = {_place(one): one.updated for one in items if one.searched}
+        asked: dict[str, Any] = {"strategy": Strategy.SIMILARITY.value, "limit": _AT_ONCE, "min_confidence": 0.0}
+        result = await self._client.recall(query, user_id=user, **asked)
+        scores: dict[Place, float] = {}
+        for record in result.items:
+            one = kept_item(record.key, record.payload)
+            if one is not None and now.get(_place(one)) == one.updated:
+                scores.setdefault(_place(one), record.score)
+        return scores
+
+    async def _listed(self, op: ListNamespacesOp) -> list[Namespace]:
+        conditions = tuple(op.match_conditions or ())
+        named = [one.path[0] for one in conditions if one.match_type == "prefix" and one.path and one.path[0] != "*"]
+        namespaces: list[Namespace] = []
+        for user in dict.fromkeys(named or self._users):
+            _, marks = await self._everything(str(user))
+            namespaces += marks
+        found = selected(namespaces, conditions, op.max_depth)
+        return found[op.offset : op.offset + op.limit]
+
+    async def _found(self, user: str, places: Sequence[Place]) -> dict[Place, KeptItem]:
+        """Return the items at some places of a user, as they were put last."""
+        found: dict[Place, KeptItem] = {}
+        for result in await asyncio.gather(*(self._exactly(user, item_key(*place)) for place in places)):
+            for record in result.items:
+                one = kept_item(record.key, record.payload)
+                if one is not None and (_place(one) not in found or one.updated > found[_place(one)].updated):
+                    found[_place(one)] = one
+        self._users.setdefault(user)
+        return found
+
+    async def _exactly(self, user: str, key: str) -> RecallResult:
+        asked: dict[str, Any] = {"lane": LANE, "keys": [key], "limit": _AT_ONCE, "min_confidence": 0.0}
+        found = await self._client.recall(user_id=user, **asked)
+        return changed_back(found, items=tuple(one for one in found.items if one.key == key))
+
+    async def _everything(self, user: str) -> tuple[list[KeptItem], list[Namespace]]:
+        """Return a user's items and namespaces, each in the order in which they were first put."""
+        items: dict[Place, KeptItem] = {}
+        marks: dict[Namespace, datetime] = {}
+        for entry in await self._client.memories(user_id=user, everything=True):
+            if not isinstance(entry, Record) or entry.state is not State.CURRENT or entry.lane != LANE:
+                continue
+            one, mark = kept_item(entry.key, entry.payload), kept_namespace(entry.key, entry.payload)
+            if one is not None and (_place(one) not in items or one.updated > items[_place(one)].updated):
+                items[_place(one)] = one
+            if mark is not None:
+                marks[mark.namespace] = min(mark.created, marks.get(mark.namespace, mark.created))
+        self._users.setdefault(user)
+        first = datetime.max.replace(tzinfo=UTC)
+        ordered = sorted(items.values(), key=lambda one: (marks.get(one.namespace, first), one.created))
+        return ordered, sorted(marks, key=lambda one: marks[one])
+
+    async def _put(self, ops: Sequence[PutOp]) -> None:
+        """Put or delete items of one user."""
+        user = ops[0].namespace[0]
+        await asyncio.gather(*(self._delete(user, op) for op in ops if op.value is None))
+        kept = [op for op in ops if op.value is not None]
+        there = await self._found(user, [(op.namespace, op.key) for op in kept])
+        records = [self._record(op, there.get((op.namespace, op.key))) for op in kept]
+        unmarked = [one for one in dict.fromkeys(op.namespace for op in kept) if one not in self._marked]
+        marks = await asyncio.gather(*(self._exactly(user, namespace_key(one)) for one in unmarked))
+        fresh = [one for one, found in zip(unmarked, marks, strict=True) if not found.items]
+        records = [namespace_record(KeptNamespace(namespace=one, created=self._now())) for one in fresh] + records
+        for start in range(0, len(records), _AT_ONCE):
+            receipt = await self._client.remember(records[start : start + _AT_ONCE], user_id=user, policy=EXACT_POLICY)
+            for told in receipt.items:
+                if told.fate is not Fate.SEARCHABLE:
+                    raise InvalidInput("value", f"is not kept: {told.reason}")
+        self._marked.update(unmarked)
+
+    def _record(self, op: PutOp, there: KeptItem | None) -> dict[str, Any]:
+        now = self._now()
+        value = cast("dict[str, Any]", op.value)
+        try:
+            one = KeptItem(
+                namespace=op.namespace,
+                key=op.key,
+                value=value,
+                created=there.created if there else now,
+                updated=now,
+                searched=op.index is not False,
+            )
+        except ValidationError as error:
+            raise InvalidInput("value", "is not JSON", fix="put only what JSON can carry") from error
+        if op.index is False:
+            return item_record(one, ())
+        texts = texts_of(one.value) if op.index is None else _texts_at(one.value, op.index)
+        return item_record(one, texts)
+
+    async def _delete(self, user: str, op: PutOp) -> None:
+        """Forget an item, with all that was put in its place before."""
+        while found := (await self._exactly(user, item_key(op.namespace, op.key))).items:
+            await asyncio.gather(*(self._client.forget(one.id, user_id=user) for one in found))
+
+    def _now(self) -> datetime:
+        """Return the moment, later than the one before it: items keep their order by it."""
+        self._latest = max(datetime.now(UTC), self._latest + timedelta(microseconds=1))
+        return self._latest
+
+
+def _place(one: KeptItem) -> Place:
+    return one.namespace, one.key
+
+
+def _item(one: KeptItem) -> Item:
+    return Item(
+        value=dict(one.value), key=one.key, namespace=one.namespace, created_at=one.created, updated_at=one.updated
+    )
+
+
+def _texts_at(value: dict[str, Any], paths: Iterable[str]) -> list[str]:
+    at: Callable[[Any, str], list[str]] = get_text_at_path
+    return [text for path in paths for text in at(value, path)]

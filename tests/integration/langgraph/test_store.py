@@ -1,0 +1,140 @@
+"""The LangGraph store answers as LangGraph's own store in memory does, over a real service, and its items last."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
+from langgraph.store.memory import InMemoryStore
+
+from perdure.access import TokenScope
+from perdure.errors import InvalidInput
+from perdure.langgraph import PerdureStore
+from perdure.refusals import NotPermitted, UnknownThing
+from tests.conftest import Servers
+from tests.support.http_service import Service, http_service
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def service(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Service]:
+    async with http_service(servers, tmp_path_factory.mktemp("langgraph") / "home") as one:
+        yield one
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def token(service: Service) -> str:
+    return await service.token(TokenScope.READ, TokenScope.WRITE)
+
+
+@pytest.fixture
+def store(service: Service, token: str) -> Iterator[PerdureStore]:
+    with PerdureStore(service.url, token) as one:
+        yield one
+
+
+def told(result: Any) -> Any:
+    """Return what two stores have to agree on; when something was put is each one's own."""
+    if isinstance(result, list):
+        return [told(one) for one in cast("list[Any]", result)]
+    return (result.namespace, result.key, result.value) if hasattr(result, "value") else result
+
+
+def operations(choose: random.Random, users: list[str], number: int) -> Iterator[Op]:
+    namespaces = [(user, *rest) for user in users for rest in ((), ("notes",), ("notes", "old"), ("facts",))]
+    met = set[tuple[str, ...]]()
+    for _ in range(number):
+        namespace, key = choose.choice(namespaces), choose.choice("abc")
+        match choose.randrange(8):
+            case 0 | 1 | 2:
+                met.add(namespace)
+                value = {"n": choose.randrange(4), "of": {"kind": choose.choice(["x", "y"])}, "list": [1, key]}
+                yield PutOp(namespace, key, value)
+            case 3:
+                yield PutOp(namespace, key, None) if namespace in met else GetOp((users[0], "none"), "k")
+            case 4:
+                yield GetOp(namespace, key) if namespace in met else SearchOp((users[0],))
+            case 5:
+                wanted = choose.choice([None, {"n": 2}, {"n": {"$gte": 2}}, {"of": {"kind": "x"}}, {"list": [1, "a"]}])
+                yield SearchOp(
+                    namespace[: choose.randrange(1, 3)], wanted, choose.choice([2, 10]), choose.choice([0, 1])
+                )
+            case _:
+                paths = [("prefix", (users[0],)), ("suffix", ("notes",)), ("prefix", ("*", "notes"))]
+                kind, path = choose.choice(paths)
+                depth = choose.choice([None, 1, 2])
+                yield ListNamespacesOp((MatchCondition(kind, path),), depth, 10, 0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+async def test_the_same_calls_get_the_same_answers(store: PerdureStore, seed: int) -> None:
+    users, own = [f"{name}-{uuid4().hex[:8]}" for name in ("ada", "ben")], InMemoryStore()
+    for op in operations(random.Random(seed), users, 40):
+        [expected], [found] = own.batch([op]), await store.abatch([op])
+        # LangGraph's own store lists from then on a namespace in which nothing was ever put.
+        own._data.pop((users[0], "none"), None)  # pyright: ignore[reportPrivateUsage]
+        assert told(found) == told(expected), op
+
+
+async def test_items_are_put_and_read_from_coroutines_and_last(service: Service, token: str) -> None:
+    user = f"ada {uuid4().hex}"
+    with PerdureStore(service.url, token) as store:
+        await store.aput((user, "settings"), "theme", {"colour": "dark"})
+        first = await store.aget((user, "settings"), "theme")
+        await store.aput((user, "settings"), "theme", {"colour": "light"})
+    with PerdureStore(service.url, token, users=[user]) as later:
+        found = await later.aget((user, "settings"), "theme")
+        assert first is not None
+        assert found is not None
+        assert (found.value, found.created_at) == ({"colour": "light"}, first.created_at)
+        assert found.updated_at > first.updated_at
+        assert await asyncio.to_thread(later.list_namespaces) == [(user, "settings")]
+        assert [one.key for one in await later.asearch(())] == ["theme"]
+        await asyncio.to_thread(later.delete, (user, "settings"), "theme")
+        assert (await later.aget((user, "settings"), "theme"), await later.asearch((user,))) == (None, [])
+
+
+async def test_a_search_finds_what_is_meant_first(store: PerdureStore) -> None:
+    user = uuid4().hex
+    await store.aput((user, "facts"), "tea", {"text": "Ada drinks green tea in the morning."})
+    await store.aput((user, "facts"), "train", {"text": "Ada travels to work by train.", "n": 1})
+    await store.aput((user, "facts"), "cat", {"text": "Ada has a cat called Miso.", "n": 1})
+    await store.aput((user, "facts"), "hidden", {"text": "Ada commutes by railway."}, index=False)
+    for question, key in (("How does she commute?", "train"), ("Which pet is there?", "cat")):
+        found = await store.asearch((user,), query=question)
+        assert (found[0].key, found[0].score is not None, len(found)) == (key, True, 4)
+        assert [one.score for one in found if one.key == "hidden"] == [None]
+    filtered = await store.asearch((user,), query="What does she drink?", filter={"n": 1})
+    assert {one.key for one in filtered} == {"train", "cat"}
+
+
+async def test_what_cannot_be_kept_is_refused_with_the_reason(store: PerdureStore) -> None:
+    user = uuid4().hex
+    with pytest.raises(InvalidInput, match="is not JSON"):
+        await store.aput((user,), "a", {"path": Path("/")})
+    with pytest.raises(InvalidInput):
+        await store.aput((user,), "a", {"text": "x" * 20_000})
+    with pytest.raises(InvalidInput, match=r"secret|gives access"):
+        await store.aput((user,), "a", {"text": "The password is hunter2-Xk9!"})
+    assert await store.aget((user,), "a") is None
+    await store.aput((user,), "b", {"mail": "kim@example.org", "text": "kim@example.org leads sales."})
+    kept = await store.aget((user,), "b")
+    assert kept is not None
+    assert kept.value["mail"] == "kim@example.org", "private data are kept as they are"
+
+
+async def test_nobody_reaches_another_users_items(service: Service, store: PerdureStore) -> None:
+    ada, ben = uuid4().hex, uuid4().hex
+    await store.aput((ada,), "a", {"text": "mine"})
+    with PerdureStore(service.url, await service.token(user_id=ben)) as other:
+        with pytest.raises((UnknownThing, NotPermitted)):
+            await other.aget((ada,), "a")
+        assert await other.alist_namespaces() == []
+
+
+def test_the_store_is_one_of_langgraphs() -> None:
+    assert issubclass(PerdureStore, BaseStore)
