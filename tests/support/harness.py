@@ -37,7 +37,6 @@ class Bench:
     def skill(self, text: str) -> str:
         """Write a skill, and give its name."""
         name = f"s{uuid4().hex[:10]}"
-        (self.folder / "skills").mkdir(exist_ok=True)
         (self.folder / "skills" / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
         return name
 
@@ -98,6 +97,7 @@ async def bench(
     **worker: Any,
 ) -> AsyncGenerator[Bench]:
     """Run a worker with the tools and skills of the tests, and more settings, for as long as the block lasts."""
+    (folder / "skills").mkdir(parents=True, exist_ok=True)
     settings = {
         "tools": ("tests.support.tools", "tests.support.quick_tools"),
         "skills": (folder / "skills", Path(__file__).parent / "skills"),
