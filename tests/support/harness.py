@@ -100,7 +100,7 @@ async def bench(
     (folder / "skills").mkdir(parents=True, exist_ok=True)
     settings = {
         "tools": ("tests.support.tools", "tests.support.quick_tools"),
-        "skills": (folder / "skills", Path(__file__).parent / "skills"),
+        "skills": (folder / "skills",),
         "tool_attempts": 3,
         "continue_after": continue_after,
         "claim_ttl_days": claim_ttl_days,

@@ -20,7 +20,7 @@ def test_what_a_file_leaves_out_stays() -> None:
         ("default: {minimum: 0.5}", "default.minimum: is not a field here"),
         ("default: {minimum_confidence: 2}", "default.minimum_confidence"),
         ("default: {minimum_confidence: .nan}", "default.minimum_confidence"),
-        ("default: {private: keep}", r"default.private: 'keep' is not one of the choices"),
+        ("default: {private: hide}", r"default.private: 'hide' is not one of the choices"),
         (
             "default: {believe: [hearsy]}",
             r"believe\[0\]: 'hearsy' is not one of the choices \(did you mean 'hearsay'",
