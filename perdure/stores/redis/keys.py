@@ -247,7 +247,7 @@ def observed(tenant: str, behaviour: str) -> str:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    kinds = (index, epoch, lease, writer, rewrites, deletions, runs, consents, members, named, former)
+    kinds = (index, epoch, lease, writer, rewrites, deletions, wordings, runs, consents, members, named, former)
     return tuple(key(tenant) for key in kinds)
 
 

@@ -84,7 +84,8 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
         await Promotions(redis).take(tenant, session, 1)
         await Episodes(redis).append(tenant, session, episode.changed(id="e2"))
     async with Leases(redis).hold(tenant) as lease:
-        await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)], lease)
+        line = Deletion(id="mem_1", at=NOW, reason="expired", run=run, wordings=("mem_2",))
+        await Deletions(redis).write(tenant, [line], lease)
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await DueIndex(redis).tenants(now=NOW + timedelta(days=3651), after="", limit=1)
     await redis.set(keys.epoch(tenant), 1)
