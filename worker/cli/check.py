@@ -92,7 +92,7 @@ def _all(files: Iterable[Path]) -> Iterator[Path]:
 
 @contextmanager
 def _naming_settings(settings: Settings) -> Generator[None]:
-    """Say of a tool that is not there in which settings it is not: no worker is asked."""
+    """Name the settings in the refusal of a tool that is not there, since no worker is asked."""
     try:
         yield
     except InvalidInput as error:

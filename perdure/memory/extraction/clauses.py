@@ -333,7 +333,7 @@ def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[st
             ):
                 before = kept[:place]
                 # "After noon" is when; "after the move" is why, as is what has a verb of its own.
-                timed = lower[0] in ("with", "after") and (lower[1] not in DETERMINERS and verb_at(before[1:]) is None)
+                timed = lower[0] == "after" and lower[1] not in DETERMINERS and verb_at(before[1:]) is None
                 return kept[place:], [] if leading and lower[0] != "with" and not timed else before
         # "For lunch orders go …" has no way to tell.
         return (kept[-1:], kept[:-1]) if len(kept) > 2 and not leading else (kept, [])

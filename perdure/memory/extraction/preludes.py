@@ -51,8 +51,7 @@ _NEW_OF = re.compile(
 
 _TURNED_OUT = re.compile(
     r"^(?:turns out |it turned out |well, )?(?:that|it|this) (?:was|did|has|had|proved) ?(?:(?:not|n't) )?"
-    r"(?:short-lived|last|lasted|temporary|brief|work(?:ed)? out|a mistake|wrong|over quickly)[^:,.]{0,20}[:,.]\s+"
-    r"|^that didn't last[^:,.]{0,20}[:,.]\s+",
+    r"(?:short-lived|last|lasted|temporary|brief|work(?:ed)? out|a mistake|wrong|over quickly)[^:,.]{0,20}[:,.]\s+",
     re.IGNORECASE,
 )
 """What became of something before: "That didn't last. I've gone back to Vim"."""

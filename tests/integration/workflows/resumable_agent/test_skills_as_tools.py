@@ -68,6 +68,17 @@ async def status_of(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionStatus
         return None
 
 
+def calling_twice(name: str, arguments: Any) -> Script:
+    """Return a script that calls a skill in each of two turns, and then says what both gave back."""
+
+    def script(asked: Asked) -> Says:
+        if asked.turns < 2:
+            return Says(calls=(Call(name, arguments),))
+        return Says(" | ".join(asked.outputs))
+
+    return script
+
+
 async def test_a_call_of_a_skill_is_a_task_of_its_own_whose_output_the_model_sees(
     agents: Agents, tmp_path: Path
 ) -> None:
@@ -92,10 +103,7 @@ async def test_a_call_is_not_taken_for_another_task_that_has_its_id_and_is_made_
     ledger = tmp_path / "ledger"
     agent = skilled(tmp_path, "writes", WRITES)
 
-    def script(asked: Asked) -> Says:
-        if asked.turns < 2:
-            return Says(calls=(Call("writes", {"ledger": str(ledger), "line": "new"}),))
-        return Says(" | ".join(asked.outputs))
+    script = calling_twice("writes", {"ledger": str(ledger), "line": "new"})
 
     async with agents(script, agent) as (one, _):
         task = goal("Write it down")
@@ -117,10 +125,7 @@ async def test_what_a_skill_asks_is_asked_by_its_task_and_a_failure_is_told_to_t
     text = text.replace("]\noutput", ", {id: fails, tool: garbles, retry: 1}]\noutput")
     agent = skilled(tmp_path, "asks", text)
 
-    def script(asked: Asked) -> Says:
-        if asked.turns < 2:
-            return Says(calls=(Call("asks", {"ledger": str(ledger), "line": "x"}),))
-        return Says(" | ".join(asked.outputs))
+    script = calling_twice("asks", {"ledger": str(ledger), "line": "x"})
 
     async with agents(script, agent) as (one, _):
         task = goal("Write it down")
