@@ -46,10 +46,11 @@ $(STAMP): requirements.lock pyproject.toml
 demo: setup ## Run the main job: crash, resume, remember, recall, forget
 	@$(BIN)/perdure demo
 
-# Tests of servers wait as much as they compute: thrice as many processes as the two cores that this is measured on.
+# Tests of servers wait as much as they compute: more processes than the two cores that this is measured on, and no more
+# than keep them busy, as each takes 9 s to collect the tests.
 # They come first, in the order of their files: last, the slowest of them would keep one process busy alone.
 # One thread of OpenBLAS each: its threads wait for work by spinning, a sixth of these processes' time (measured).
-SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder
 # Those that kill processes mostly wait: two at a time, and none shares its servers with the other.
 IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
   --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers

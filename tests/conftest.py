@@ -64,6 +64,17 @@ APART = (
 servers of its own: most of the time they wait, for processes that start and for what a kill leaves."""
 
 
+SLOW = (
+    "integration/worker/cli/test_chat.py",
+    "integration/worker/cli/test_erase.py",
+    "integration/worker/cli/test_memories.py",
+    "integration/worker/cli/test_schedules.py",
+    "integration/worker/cli/test_steering.py",
+    "integration/worker/cli/test_tokens.py",
+)
+"""Tests that are marked ``slow``, a file as a whole: each starts an installation and a process for every command (a
+third of a minute before the first one), for what the tests of the gateway show without."""
+
 MEMORY = Path("/dev/shm")
 """Linux keeps this folder in memory, where a write is as durable as a test that kills processes needs it."""
 
@@ -114,7 +125,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and "servers" in item.fixturenames and "control" in item.name:
             item.add_marker(pytest.mark.slow)
-        for mark, files in (("timed", ALONE), ("apart", APART)):
+        for mark, files in (("timed", ALONE), ("apart", APART), ("slow", SLOW)):
             if item.nodeid.removeprefix("tests/").startswith(files):
                 item.add_marker(mark)
 

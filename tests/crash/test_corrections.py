@@ -28,15 +28,8 @@ def script(asked: Asked) -> Says:
     return Says(calls=(Call("correct", {"id": shown, "text": "The standup is at 10."}),))
 
 
-@pytest.mark.parametrize(
-    "point",
-    [
-        pytest.param("change.journaled", marks=pytest.mark.slow),
-        pytest.param("apply.half_written", marks=pytest.mark.slow),
-        pytest.param("apply.written", marks=pytest.mark.slow),
-        "change.audited",
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("point", ["change.journaled", "apply.half_written", "apply.written", "change.audited"])
 async def test_a_worker_killed_while_it_corrects(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, point: str
 ) -> None:

@@ -17,14 +17,8 @@ from tests.support.harness import bench
 FAILS = "steps: [{id: no, tool: garbles, retry: 1}]"
 
 
-@pytest.mark.parametrize(
-    "point",
-    [
-        "submit.mirrored",
-        pytest.param("submit.started", marks=pytest.mark.slow),
-        pytest.param("apply.half_written", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("point", ["submit.mirrored", "submit.started", "apply.half_written"])
 async def test_a_worker_killed_before_a_lesson_is_written(servers: Servers, tmp_path: Path, point: str) -> None:
     async with bench(servers, tmp_path, serving=False) as one:
         assert one.deployed is not None

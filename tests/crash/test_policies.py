@@ -58,6 +58,7 @@ async def test_what_happened_before_a_policy_came_is_taken_up(
     assert lines(ledger) == ["sent"]
 
 
+@pytest.mark.slow
 async def test_what_did_not_happen_before_a_policy_came_does_not_happen(
     servers: Servers, tmp_path: Path, policies: Policies
 ) -> None:

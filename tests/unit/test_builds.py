@@ -107,10 +107,10 @@ def is_open(choice: Any) -> bool:
     return len(get_args(choice)) == 1 if get_origin(choice) is Literal else issubclass(choice, OpenEnum)
 
 
-@pytest.mark.parametrize("name", TYPES)
-def test_no_choice_that_travels_is_closed(name: str) -> None:
-    fields = TYPES[name].model_fields.items()
-    assert [field for field, info in fields for one in choices(info.annotation) if not is_open(one)] == []
+def test_no_choice_that_travels_is_closed() -> None:
+    fields = [(name, field, info) for name, one in TYPES.items() for field, info in one.model_fields.items()]
+    assert len(fields) > 300
+    assert [(name, field) for name, field, info in fields for one in choices(info.annotation) if not is_open(one)] == []
 
 
 def test_a_closed_choice_is_recognised() -> None:

@@ -120,7 +120,9 @@ LATE: dict[str, tuple[Callable[[Services, str], Coroutine[Any, Any, None]], int]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before the line is written", "after it"])
-@pytest.mark.parametrize("begun", [False, True], ids=["erased later", "being erased already"])
+@pytest.mark.parametrize(
+    "begun", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["erased later", "being erased already"]
+)
 @pytest.mark.parametrize("what", LATE)
 async def test_nothing_comes_back_of_who_was_erased_while_the_writer_slept(
     here: Deployment, tenant: str, monkeypatch: pytest.MonkeyPatch, what: str, begun: bool, after: bool

@@ -51,6 +51,7 @@ def task_of(agents: Bench, user: str) -> AgentTask:
     return AgentTask(task_id=uuid4().hex, user_id=user, skill=agents.skill(SAYS), inputs={"word": "Marzipan"})
 
 
+@pytest.mark.slow
 async def test_a_user_who_was_erased_comes_back_with_tasks(gateway: Gateway, agents: Bench) -> None:
     user = f"user {uuid4().hex}"
     for _ in range(2):

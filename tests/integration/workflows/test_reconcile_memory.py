@@ -82,7 +82,9 @@ async def test_one_tenant_that_cannot_be_reconciled_keeps_nobody_else_waiting(
         assert (result.found.tenants, await remembered(here.services, tenant)) == (2, before)
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["once", "lost again meanwhile"])
+@pytest.mark.parametrize(
+    "again", [pytest.param(False, marks=pytest.mark.slow), True], ids=["once", "lost again meanwhile"]
+)
 async def test_where_one_tenant_fails_the_others_are_not_rebuilt_again_unless_more_was_lost(
     own_servers: OwnServers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch, *, again: bool
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from perdure.memory.extraction.findings.finding import Kind
@@ -210,7 +211,10 @@ _LONGEST = 600
 _SENTENCES = re.compile(r"(?<=[.!?？])\s+|\n+")
 
 
-def _named(names: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+@cache
+def _ways_to_ask(kind: Kind) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return how a value is asked for by its name: compiled when it is first named, as all take a second."""
+    names = _NAMES[kind]
     name = rf"(?<![\w-])(?:{names}){_END}"
     framed = rf"(?:{'|'.join(_FRAMES)}){_PHRASE}{name}|{_BY_NAME}{name}"
     bare = (
@@ -228,7 +232,7 @@ def _named(names: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str
     )
 
 
-_ASKED = {kind: _named(names) for kind, names in _NAMES.items()}
+_NAMED = {kind: re.compile(names, re.IGNORECASE) for kind, names in _NAMES.items()}
 _MAY_ASK = re.compile(
     rf"\b(?:{'|'.join(_NAMES.values())}|unlock|disarm|alarm|lock|door|safe|gate|vault|get in|get into|codes?|born"
     rf"|number|reach|call|ring|text|car|vehicle|live|living|based|located|deliver\w*|ship\w*|courier|parcel|pick)\b"
@@ -274,8 +278,8 @@ def wanted(before: str) -> Iterator[AskedValue]:
 
 
 def _wanted(sentence: str) -> Iterator[AskedValue]:
-    for kind, pattern in _ASKED.items():
-        if _is_asked(sentence, kind, *pattern):
+    for kind, named in _NAMED.items():
+        if named.search(sentence) and _is_asked(sentence, kind, *_ways_to_ask(kind)):
             yield AskedValue(kind, any_words=kind is Kind.PASSWORD and bool(_OF_ANY_WORDS.search(sentence)))
     if kind := asked_abroad(sentence):
         yield AskedValue(kind, any_words=kind is Kind.PASSWORD)

@@ -76,7 +76,9 @@ async def test_what_tighter_rules_no_longer_keep_becomes_due(
     assert await stores.due.next(tenant) == NOW + timedelta(days=365)
 
 
-@pytest.mark.parametrize("died", [False, True], ids=["counted", "counted by an attempt that died"])
+@pytest.mark.parametrize(
+    "died", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["counted", "counted by an attempt that died"]
+)
 async def test_what_is_used_before_it_is_redated_becomes_due_by_tighter_rules(
     stores: Stores, tenant: str, died: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -394,7 +394,7 @@ async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Store
     assert await own.whole.compare() == ()
 
 
-@pytest.mark.parametrize("store", [Store.WEAVIATE, Store.REDIS])
+@pytest.mark.parametrize("store", [Store.WEAVIATE, pytest.param(Store.REDIS, marks=pytest.mark.slow)])
 async def test_a_store_that_was_emptied_is_lost_even_where_the_journal_does_not_answer(
     own: Stores, tenant: str, tmp_path: Path, store: Store
 ) -> None:

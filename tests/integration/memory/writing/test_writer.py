@@ -452,7 +452,7 @@ TOLD = (
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [ASSERTED, pytest.param(*NAMED, marks=pytest.mark.slow), TOLD],
+    [pytest.param(*ASSERTED, marks=pytest.mark.slow), pytest.param(*NAMED, marks=pytest.mark.slow), TOLD],
     ids=["asserted", "named", "told"],
 )
 async def test_what_an_attempt_that_died_has_replaced_is_settled_by_the_next(
@@ -592,7 +592,7 @@ async def test_what_a_refused_item_of_its_batch_would_have_overtaken_is_believed
     assert after not in "".join(line.model_dump_json() for line in lines)
 
 
-@pytest.mark.parametrize("middle", ["refused", "killed"])
+@pytest.mark.parametrize("middle", ["refused", pytest.param("killed", marks=pytest.mark.slow)])
 async def test_what_a_chain_of_changes_came_to_is_believed_whatever_becomes_of_its_middle(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, middle: str
 ) -> None:

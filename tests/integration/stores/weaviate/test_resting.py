@@ -86,6 +86,7 @@ async def test_many_tenants_take_no_more_files_than_some(fleet: Fleet, redis: An
     await longterm.close()
 
 
+@pytest.mark.slow
 async def test_an_inactive_tenant_that_is_dropped_is_empty_when_it_is_made_anew(fleet: Fleet, redis: Any) -> None:
     longterm = opened(fleet, redis, MOST)
     await longterm.prepare()
@@ -149,7 +150,8 @@ def _cached(*_: object) -> Any:
     return wvc.Configure.VectorIndex.Quantizer.rq(cache=True, rescore_limit=100)
 
 
-@pytest.mark.parametrize("protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["no cache", "control"])
+@pytest.mark.slow
+@pytest.mark.parametrize("protected", [True, False], ids=["no cache", "control"])
 async def test_few_memories_are_found_after_a_restart_and_a_rest(
     fleet: Fleet, redis: Any, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:

@@ -130,6 +130,7 @@ async def test_a_request_id_that_is_none_is_replaced(ada: httpx2.AsyncClient, id
     assert kept.headers["X-Request-Id"] == "order-7.a_b"
 
 
+@pytest.mark.slow
 async def test_headers_that_would_inject_are_not_taken(service: Service) -> None:
     head = f"GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\r\n b\r\nAuthorization: Bearer {service.local}\r\n\r\n"
     answer = await raw(service, head.encode(), seconds=8)

@@ -107,7 +107,8 @@ async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Instal
             await client.call_tool("recall", {"txt": "x"})
 
 
-@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_question_of_a_task_is_answered_by_the_user_and_not_by_the_model(
     installed: Installation, mode: str
 ) -> None:

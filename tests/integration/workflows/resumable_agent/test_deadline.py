@@ -40,13 +40,8 @@ async def failed(handle: WorkflowHandle[Any, Any]) -> TaskResult:
     return TaskResult.model_validate(caught.value.cause.details[0])
 
 
-@pytest.mark.parametrize(
-    "last",
-    [
-        "{id: rest, wait: 1h}",
-        pytest.param('{id: ask, tool: echo, args: {value: 1}, approve: "Go on?"}', marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("last", ["{id: rest, wait: 1h}", '{id: ask, tool: echo, args: {value: 1}, approve: "Go on?"}'])
 async def test_a_task_whose_time_is_over_fails_and_undoes_what_it_did(
     servers: Servers, tmp_path: Path, last: str
 ) -> None:

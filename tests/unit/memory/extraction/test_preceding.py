@@ -77,14 +77,16 @@ def test_what_gives_nothing_private_is_left_as_it_is(before: str, text: str) -> 
     assert answered(text, before) == text
 
 
-@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: f"{case['before']} {case['text']}"[:80])
-def test_a_value_that_is_asked_for_is_private_and_an_ordinary_turn_is_not(case: dict[str, Any]) -> None:
+def test_a_value_that_is_asked_for_is_private_and_an_ordinary_turn_is_not() -> None:
+    assert len(ANSWERS) > 600
+    assert [(case, screen(case["text"], before=case["before"])) for case in ANSWERS if not is_right(case)] == []
+
+
+def is_right(case: dict[str, Any]) -> bool:
     found = screen(case["text"], before=case["before"])
     if case["private"]:
-        assert not found.says_something
-        assert found.text.startswith("[")
-    else:
-        assert found == screen(case["text"])
+        return not found.says_something and found.text.startswith("[")
+    return found == screen(case["text"])
 
 
 def test_a_password_may_be_in_a_sentence_of_which_memory_believes_nothing() -> None:
@@ -280,7 +282,14 @@ def test_who_asked_is_no_part_of_the_limit_by_which_a_question_is_cut() -> None:
     assert brief_before("What is your PIN?") == "What is your PIN?"
 
 
-@pytest.mark.parametrize("question", ["What is your PIN?", "What is your password?", "What is your e-mail address?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param("What is your PIN?", marks=pytest.mark.slow),
+        "What is your password?",
+        pytest.param("What is your e-mail address?", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     "text", ["!", "-", "[a----", "[a", "no!", "a.b", "at ", "at.", "at-dot", "x_1", "i can't ", "moment please "]
 )

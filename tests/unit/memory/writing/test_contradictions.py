@@ -17,7 +17,7 @@ from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.statements import stated
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.contradictions import verdict
-from tests.support.stories import Story, believed, current, stories, written
+from tests.support.stories import believed, current, stories, written
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 """A Wednesday."""
@@ -53,10 +53,9 @@ def entry(stored: dict[str, Entry], item: MemoryItem) -> Memory:
     return found
 
 
-@pytest.mark.parametrize("story", SEEN, ids=[story.id for story in SEEN])
-def test_a_story_ends_with_what_holds(story: Story) -> None:
-    found = believed(story)
-    assert found.right, found
+def test_a_story_ends_with_what_holds() -> None:
+    assert len(SEEN) > 800
+    assert {story.id: found for story in SEEN if not (found := believed(story)).right} == {}
 
 
 def test_a_later_statement_supersedes_an_earlier_one_and_both_say_so() -> None:
