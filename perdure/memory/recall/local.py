@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from perdure.changes import Deletion, by_wording
 from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
-from perdure.items import Item
-from perdure.jobs import Batch, UnusableItem
 from perdure.labels import halves as halves_of
 from perdure.labels import labels_of
 from perdure.memory.recall.query import Query
@@ -19,8 +17,7 @@ from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
 from perdure.stores.journal.folding import Folded, fold
-from perdure.stores.journal.lines import Accepted, Line, recorded
-from perdure.tolerance import taken_back
+from perdure.stores.journal.lines import Accepted, Line, batch_of
 from perdure.words import ENGLISH, stems
 
 
@@ -67,23 +64,10 @@ def known(
 def believed(tenant: str, folded: Folded, *, policies: Mapping[str, WritePolicy], at: Instant) -> dict[str, Entry]:
     """Return every entry as it will be when the jobs that are not done have ended, whatever its state."""
     entries = dict(folded.entries)
-    for items in _batches(folded.pending):
-        first = items[0]
-        placed = _in_their_places(items)
-        lines = {
-            "tenant": tenant,
-            "key": first.job[:300],
-            "items": placed,
-            "recorded": recorded(items, len(placed)),
-            "run": first.run,
-            "agent": first.agent,
-            "session": first.session,
-            "policy": first.policy,
-            "accepted_at": first.at,
-        }
-        batch = taken_back(Batch, lines)
+    for lines in _batches(folded.pending):
+        batch = batch_of(tenant, lines)
         known = Known.model_construct(entries=entries, deletions=by_wording(folded.deletions))
-        decided = plan(batch, known, policy=policy_of(policies, first.policy), at=at)
+        decided = plan(batch, known, policy=policy_of(policies, batch.policy), at=at)
         entries |= {identifier: entry for identifier, (entry, _) in applied(batch, decided, entries).items()}
     return entries
 
@@ -124,11 +108,6 @@ def called(
             or any(not near.isdisjoint(halves_of(name)) for name in memory.called)
         )
     ]
-
-
-def _in_their_places(lines: Sequence[Accepted]) -> tuple[Item | UnusableItem, ...]:
-    of = {line.index: line.item for line in lines}
-    return tuple(of.get(index) or UnusableItem(reason="") for index in range(max(of) + 1))
 
 
 def _batches(pending: Sequence[Accepted]) -> list[list[Accepted]]:

@@ -1,9 +1,10 @@
 from datetime import UTC, datetime, timedelta
 
-from perdure.changes import Deletion
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record
+from perdure.changes import Actor, ActorKind, Deletion
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source
 from perdure.items import Item, MemoryItem, PatternItem, RecordItem, item_id
 from perdure.jobs import Batch
+from perdure.memory.extraction.statements import stated
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import WritePolicy
@@ -13,6 +14,7 @@ from perdure.words import stems
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TENANT = "t_1"
+PERSON, AGENT = Actor(kind=ActorKind.PERSON, id="ada"), Actor(kind=ActorKind.AGENT, id="helper")
 
 
 def logged(key: str, occurrence: str, minutes: int, result: str = "fine") -> RecordItem:
@@ -103,6 +105,28 @@ def test_what_its_job_would_refuse_is_not_recalled() -> None:
     assert entries_of(query("fish"), lines(doubted, stranger)) == []
     low = local.known(query("fish"), lines(doubted), {"default": WritePolicy(minimum_confidence=0.4)}).entries
     assert [entry.text for entry in low.values()] == ["perhaps fish"], "the control: it is the policy that decides"
+
+
+def pending(item: MemoryItem, **batch: object) -> list[Line]:
+    given = {"tenant": TENANT, "key": item.content, "items": (stated(item),), **batch}
+    return [*accepted(f"job {item.content}", Batch.model_validate(given), NOW)]
+
+
+def test_what_another_member_said_is_not_replaced_before_a_person_has_decided() -> None:
+    first = pending(believed("The standup is at 9.", source=Source.EXPLICIT), stated_by="author_a")
+    item = believed("The standup is at 10.", source=Source.EXPLICIT, occurred_at=NOW + timedelta(hours=1))
+    for author, said in (("author_b", "The standup is at 9."), ("author_a", "The standup is at 10.")):
+        later = pending(item, stated_by=author)
+        assert [entry.text for entry in entries_of(query("standup"), [*first, *later])] == [said]
+
+
+def test_an_agent_lifts_no_constraint_before_a_person_has_decided() -> None:
+    constraint = {"memory_type": MemoryType.CONSTRAINT, "source": Source.EXPLICIT}
+    first = pending(believed("Ada never eats peanuts.", **constraint), by=PERSON)
+    item = believed("Ada eats peanuts.", occurred_at=NOW + timedelta(hours=1), **constraint)
+    for by, said in ((AGENT, "Ada never eats peanuts."), (PERSON, "Ada eats peanuts.")):
+        later = pending(item, by=by)
+        assert [entry.text for entry in entries_of(query("peanuts"), [*first, *later])] == [said]
 
 
 def test_the_policy_of_its_batch_decides_on_what_is_accepted() -> None:
