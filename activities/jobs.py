@@ -27,6 +27,7 @@ from perdure.errors import (
     StoreUnavailable,
     VersionConflict,
 )
+from perdure.identity import author_id
 from perdure.items import MemoryItem, TurnItem
 from perdure.jobs import (
     Applied,
@@ -205,7 +206,8 @@ class IngestActivities:
         Raises:
             UnknownOwner: The batch is for an owner to which its task's user does not belong, or which does not exist.
         """
-        reached, author = await self.members.reached(batch.tenant, batch.of), batch.tenant if batch.of else ""
+        reached = await self.members.reached(batch.tenant, batch.of)
+        author = author_id(reached, batch.tenant) if batch.of else ""
         batch = batch.changed(tenant=reached, of=None, stated_by=author)
         await self.submitter.submit(batch, job_id(batch))
         return job_id(batch)

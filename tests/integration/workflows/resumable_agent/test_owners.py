@@ -10,8 +10,10 @@ from temporalio.client import WorkflowFailureError
 from perdure import Actor, ActorKind, Answer
 from perdure.entries import State
 from perdure.errors import UnknownOwner
+from perdure.identity import author_id
 from perdure.jobs import Receipt
 from perdure.requests import SOMEBODY, EraseRequest
+from perdure.stores.journal.lines import Accepted
 from perdure.updates import MemoryUpdate, Removal
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
@@ -59,6 +61,10 @@ async def test_who_is_removed_while_their_task_runs_passes_no_more_in_its_next_r
         theirs = await agents.services.longterm.everything(key.tenant_of_owner(team))
         own = await agents.services.longterm.everything(key.tenant_of(task.user_id))
         assert [entry.text for entry in theirs.values()] == [FACT]
+        # Who has it written is named as where they say something themselves, and not by the tenant of their own.
+        lines = await agents.services.journal.read(key.tenant_of_owner(team))
+        [accepted] = [line for line in lines if isinstance(line, Accepted)]
+        assert accepted.stated_by == author_id(key.tenant_of_owner(team), key.tenant_of(task.user_id))
         assert [entry.text for entry in own.values()] == ["Ada likes marzipan."]
         async with Gateway(agents.settings, servers) as gateway:
             explained = await gateway.explain(started.id, by=SOMEBODY)
