@@ -18,6 +18,7 @@ from perdure.memory.membership import MemberBook
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Attribute
 from perdure.requests import SOMEBODY
+from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal import schedules
 from perdure.temporal.errors import of_call
@@ -87,16 +88,20 @@ class ErasingActivities:
     key: TenantKey
     eraser: Eraser
     members: MemberBook
+    tokens: AccessTokens
 
     @activity.defn(name=Activity.BEGIN_ERASURE)
     async def begin(self, call: BeginErasureCall) -> Erasure:
-        """Raise the user's or owner's epoch in every store.
+        """Raise the user's or owner's epoch in every store; a user's own tokens, which name the user, are revoked.
 
         Raises:
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         tenant = await self.members.erasable(call.user_id, call.of)
-        return await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
+        erasure = await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
+        if call.of is None:
+            await self.tokens.remove_of(call.user_id)
+        return erasure
 
     @activity.defn(name=Activity.DELETE_SCHEDULES)
     async def delete_schedules(self, call: TenantCall) -> None:

@@ -50,8 +50,8 @@ class ErasureReceipt(Passed):
 UNREACHABLE = (
     "histories of your own workflows, with what you gave to them and got from them",
     "histories of sweeps and other requests that were made with the user id, which name it and hold no content",
-    "what the user wrote into memories of teams and agents, with the user's tenant as its author, and the histories "
-    "of those requests: it is theirs",
+    "what the user wrote into memories of teams and agents, with a digest of the user's tenant as its "
+    "author, and the histories of those requests: it is theirs",
     "what members' tasks recalled from, or wrote to, a team or an agent: it is in those members' sessions and "
     "histories; erase the members to remove it",
     "requests for a team or an agent that were refused, or under way during its erasure: erasing the member who made "

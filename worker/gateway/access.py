@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from perdure.access import AccessToken, Caller, NewToken, TokenRequest, caller_of, new_token, parts_of
 from perdure.changes import Actor
 from perdure.documents import refuse_unknown
-from perdure.erasures import ErasureReceipt
 from perdure.errors import TenantKeyMissing
 from perdure.identity import digest
 from perdure.refusals import KeyReused, NotAuthenticated, UnknownThing
-from perdure.requests import EraseRequest
 from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
 
@@ -59,19 +57,6 @@ class AccessCalls(MemoryCalls):
         if await tokens.one(identifier) is None:
             raise UnknownThing("id", f"there is no token {identifier!r}", fix="perdure tokens list shows the ids")
         await tokens.remove(identifier)
-
-    @call
-    async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:
-        """Erase as ``MemoryCalls.erase`` does; a user's own tokens, which name the user, are revoked before."""
-        from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
-
-        refuse_unknown(request)
-        # Without Temporal and a worker nothing is erased, and nobody's token revoked.
-        await self.served()
-        if request.of is None:
-            tokens = AccessTokens(self._redis())
-            await tokens.remove(*(one.id for one in await tokens.all() if one.user_id == request.user_id))
-        return await super().erase(request, by=by)
 
     # Neither this nor ``admission`` has a span of its own: each request asks both, and its span has what they say.
     async def caller(self, text: str, *, by: Actor) -> Caller:

@@ -41,6 +41,7 @@ from perdure.agent.steps.values import Values
 from perdure.memory.consolidation.consolidator import Consolidator
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
+from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.feedback import RedisFeedback
@@ -184,7 +185,13 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             changed=changed,
             guard=guard,
         ),
-        ErasingActivities(client=client, key=services.tenant_key, eraser=services.eraser, members=services.members),
+        ErasingActivities(
+            client=client,
+            key=services.tenant_key,
+            eraser=services.eraser,
+            members=services.members,
+            tokens=AccessTokens(services.redis),
+        ),
         AccessActivities(accesses=Accesses(services.redis), door=services.door),
         RedatingActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole

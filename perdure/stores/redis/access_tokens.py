@@ -34,6 +34,10 @@ class AccessTokens:
             (read_back(AccessToken, line) for line in found.values()), key=lambda one: (one.created_at, one.id)
         )
 
+    async def remove_of(self, user_id: str) -> None:
+        """Remove the tokens that are bound to a user."""
+        await self.remove(*(one.id for one in await self.all() if one.user_id == user_id))
+
     async def remove(self, *identifiers: str) -> None:
         """Remove tokens: from now on they count nowhere."""
         if identifiers:

@@ -23,6 +23,7 @@ from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest, history
+from perdure.access import TokenRequest, TokenScope
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import Erasure
 from perdure.errors import TenantErased, UnknownOwner
@@ -37,6 +38,7 @@ from perdure.steering import GivenFeedback
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
+from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.connection import ask
@@ -88,6 +90,19 @@ async def remembered(gateway: Gateway, user: str, content: str = SECRET) -> None
 
 async def texts(gateway: Gateway, user: str) -> list[str]:
     return [one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"), by=TESTER)).items]
+
+
+async def test_a_users_tokens_end_with_their_erasure_whoever_starts_its_workflow(
+    here: Deployment, gateway: Gateway
+) -> None:
+    user, other = f"user {uuid4().hex}", f"user {uuid4().hex}"
+    for one in (user, other):
+        await gateway.create_token(TokenRequest(name="t", scopes=(TokenScope.READ,), user_id=one), by=TESTER)
+    await here.client.execute_workflow(
+        Workflow.ERASE_MEMORY, EraseRequest(user_id=user), id=f"erase-{uuid4().hex}", task_queue=here.queue
+    )
+    left = {one.user_id for one in await gateway.tokens(by=TESTER)}
+    assert (user in left, other in left) == (False, True)
 
 
 async def test_nothing_of_a_user_is_left_anywhere_and_nobody_else_is_touched(
@@ -464,6 +479,10 @@ async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
     monkeypatch.setattr(here.client, "list_workflows", lagging)
     services = here.services
     activities = ErasingActivities(
-        client=here.client, key=services.tenant_key, eraser=services.eraser, members=services.members
+        client=here.client,
+        key=services.tenant_key,
+        eraser=services.eraser,
+        members=services.members,
+        tokens=AccessTokens(services.redis),
     )
     assert [await activities.delete_runs(TenantCall(tenant=tenant)) for _ in range(2)] == [2, 1]
