@@ -38,6 +38,7 @@ from perdure.langgraph.records import (
     texts_of,
 )
 from perdure.memory.recall.query import RecallResult
+from perdure.memory.writing.checking import batches
 from perdure.names import EXACT_POLICY
 from perdure.strategies import Strategy
 from perdure.tolerance import changed_back
@@ -47,7 +48,7 @@ Namespace = tuple[str, ...]
 Place = tuple[Namespace, str]
 
 _AT_ONCE = 100
-"""Records that one question or one batch may have."""
+"""Records that one question may ask for."""
 
 
 class PerdureStore(BaseStore):
@@ -218,8 +219,8 @@ class PerdureStore(BaseStore):
         marks = await asyncio.gather(*(self._exactly(user, namespace_key(one)) for one in unmarked))
         fresh = [one for one, found in zip(unmarked, marks, strict=True) if not found.items]
         records = [namespace_record(KeptNamespace(namespace=one, created=self._now())) for one in fresh] + records
-        for start in range(0, len(records), _AT_ONCE):
-            receipt = await self._client.remember(records[start : start + _AT_ONCE], user_id=user, policy=EXACT_POLICY)
+        for batch in batches(records):
+            receipt = await self._client.remember(batch, user_id=user, policy=EXACT_POLICY)
             for told in receipt.items:
                 if told.fate is not Fate.SEARCHABLE:
                     raise InvalidInput("value", f"is not kept: {told.reason}")
@@ -246,8 +247,19 @@ class PerdureStore(BaseStore):
 
     async def _delete(self, user: str, op: PutOp) -> None:
         """Forget an item, with all that was put in its place before."""
+        refused: dict[str, InvalidInput] = {}
         while found := (await self._exactly(user, item_key(op.namespace, op.key))).items:
-            await asyncio.gather(*(self._client.forget(one.id, user_id=user) for one in found))
+            if still := next((refused[one.id] for one in found if one.id in refused), None):
+                raise still
+            refused |= {one.id: why for one in found if (why := await self._refusal(user, one.id))}
+
+    async def _refusal(self, user: str, record: str) -> InvalidInput | None:
+        """Forget a record; return why it was not, as where somebody else has forgotten it just now."""
+        try:
+            await self._client.forget(record, user_id=user)
+        except InvalidInput as problem:
+            return problem
+        return None
 
     def _now(self) -> datetime:
         """Return the moment, later than the one before it: items keep their order by it."""

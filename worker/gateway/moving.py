@@ -48,7 +48,8 @@ class MovingCalls(MemoriesCalls):
         Raises:
             InvalidInput: It is not an export, or was cut off or damaged; with the line.
         """
-        from perdure.memory.updating.exports import batches, items, left_out, read  # noqa: PLC0415  it loads rules
+        from perdure.memory.updating.exports import items, left_out, read  # noqa: PLC0415  it loads rules
+        from perdure.memory.writing.checking import batches  # noqa: PLC0415  the same
 
         export = read(lines)
         jobs: list[str] = []

@@ -23,16 +23,13 @@ from perdure.identity import content_digest
 from perdure.items import Item, import_of
 from perdure.memberships import Membership
 from perdure.memory.updating.versions import versions
-from perdure.memory.writing.checking import LARGEST_BATCH, read_item
+from perdure.memory.writing.checking import read_item
 from perdure.model import Instant, Passed, TenantId
 from perdure.stores.journal.lines import Line
 from perdure.updates import Version
 
 SCHEMA = "perdure.memories"
 VERSION = 1
-
-_MOST = 100
-"""Items of a batch."""
 
 
 class Header(Passed):
@@ -216,21 +213,6 @@ def left_out(export: Export) -> dict[str, int]:
     """Return how much of an export is not taken back, by what it is and why."""
     gone = (one for one in export.entries if one.entry.state is not State.CURRENT)
     return dict(Counter(f"{one.kind}: {_LEFT[one.kind]}" for one in chain(gone, export.others)))
-
-
-def batches(given: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, ...]]:
-    """Return items in batches that one job may take."""
-    batch: list[JsonValue] = []
-    size = 0
-    for item in given:
-        own = len(json.dumps(item))
-        if batch and (len(batch) == _MOST or size + own > LARGEST_BATCH // 2):
-            yield tuple(batch)
-            batch, size = [], 0
-        batch.append(item)
-        size += own
-    if batch:
-        yield tuple(batch)
 
 
 def _header(line: str, number: int) -> Header:

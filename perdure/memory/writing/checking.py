@@ -1,6 +1,7 @@
 """Checking a batch before any I/O (R7): good items go on, a bad one keeps its place with its reason. Pure."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -15,6 +16,8 @@ from perdure.names import DEFAULT_POLICY
 LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
 
+MOST_ITEMS = 100
+"""Items that a request may have."""
 
 AHEAD = timedelta(days=1)
 """How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
@@ -75,6 +78,21 @@ def read_item(raw: JsonValue, field: str) -> Item:
         case _:
             fix = "write kind: record, kind: memory, or kind: turn"
             raise InvalidItem(f"{field}.kind", "is neither record, memory nor turn", fix=fix)
+
+
+def batches(given: Iterable[JsonValue]) -> Iterator[tuple[JsonValue, ...]]:
+    """Yield items as they are written in batches that one job may take: what is not written of them counts as well."""
+    batch: list[JsonValue] = []
+    size = 0
+    for item in given:
+        own = len(json.dumps(item))
+        if batch and (len(batch) == MOST_ITEMS or size + own > LARGEST_BATCH // 2):
+            yield tuple(batch)
+            batch, size = [], 0
+        batch.append(item)
+        size += own
+    if batch:
+        yield tuple(batch)
 
 
 def read_batch(

@@ -9,12 +9,13 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
-from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
+from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from perdure.access import TokenScope
 from perdure.errors import InvalidInput
 from perdure.langgraph import PerdureStore
+from perdure.memory.writing.checking import LARGEST_BATCH
 from perdure.refusals import NotPermitted, UnknownThing
 from tests.conftest import Servers
 from tests.support.http_service import Service, http_service
@@ -126,6 +127,23 @@ async def test_what_cannot_be_kept_is_refused_with_the_reason(store: PerdureStor
     kept = await store.aget((user,), "b")
     assert kept is not None
     assert kept.value["mail"] == "kim@example.org", "private data are kept as they are"
+
+
+async def test_many_large_values_are_kept_at_once(store: PerdureStore) -> None:
+    user = uuid4().hex
+    values = {str(number): {"n": number, "text": "Tea and cake. " * 900} for number in range(80)}
+    assert sum(len(str(value)) for value in values.values()) > 2 * LARGEST_BATCH
+    await store.abatch([PutOp((user,), key, value) for key, value in values.items()])
+    found = await store.abatch([GetOp((user,), key) for key in values])
+    assert {one.key: one.value for one in found if isinstance(one, Item)} == values
+
+
+async def test_who_deletes_what_another_one_has_just_deleted_is_not_refused(store: PerdureStore) -> None:
+    user = uuid4().hex
+    for number in range(3):
+        await store.aput((user,), "a", {"n": number})
+    await asyncio.gather(*(store.adelete((user,), "a") for _ in range(4)))
+    assert await store.aget((user,), "a") is None
 
 
 async def test_nobody_reaches_another_users_items(service: Service, store: PerdureStore) -> None:

@@ -24,7 +24,6 @@ from perdure.memory.updating.exports import (
     ExportedHold,
     ExportedLine,
     ExportedMembership,
-    batches,
     items,
     left_out,
     read,
@@ -188,10 +187,3 @@ def test_no_change_of_a_character_goes_unnoticed(data: st.DataObject) -> None:
         return
     # White space between the parts, say: it means the same.
     assert found == read([HEADER, FIRST, *REST])
-
-
-def test_batches_are_as_large_as_a_job_may_take() -> None:
-    given: list[JsonValue] = [{"kind": "memory", "content": "x" * 7_000} for _ in range(250)]
-    found = list(batches(given))
-    assert [item for batch in found for item in batch] == given
-    assert all(len(batch) <= 100 and len(json.dumps(batch)) < 400_000 for batch in found)

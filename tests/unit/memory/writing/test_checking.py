@@ -1,5 +1,6 @@
 """Pre-flight checks: a bad item is refused before any I/O, naming the field and the fix."""
 
+import json
 import re
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from pydantic import JsonValue
 from perdure.errors import InvalidItem
 from perdure.items import LARGEST_PAYLOAD, FeedbackItem, PatternItem, RecommendationItem, RecordItem
 from perdure.jobs import Batch, UnusableItem
-from perdure.memory.writing.checking import LARGEST_BATCH, read_batch
+from perdure.memory.writing.checking import LARGEST_BATCH, batches, read_batch
 from perdure.tolerance import read_back
 
 GOOD: dict[str, JsonValue] = {
@@ -223,3 +224,10 @@ def test_a_record_of_a_newer_builds_lane_is_read_back_as_what_all_lanes_have_in_
     batch = read_batch(tenant="t", key="k", items=[RECORD])
     text = batch.model_dump_json().replace('"pattern"', '"audit"')
     assert type(read_back(Batch, text).items[0]) is RecordItem
+
+
+def test_batches_are_as_large_as_a_job_may_take() -> None:
+    given: list[JsonValue] = [{"kind": "memory", "content": "x" * 7_000} for _ in range(250)]
+    found = list(batches(given))
+    assert [item for batch in found for item in batch] == given
+    assert all(len(batch) <= 100 and len(json.dumps(batch)) < LARGEST_BATCH for batch in found)
