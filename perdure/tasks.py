@@ -291,6 +291,8 @@ class TaskResult(Passed):
     done: int = 0
     skipped: int = 0
     failed: int = 0
+    happened_before: int = 0
+    """Steps whose effects had happened before, in an attempt that died or in an earlier run, and were not repeated."""
     incomplete: tuple[StepReport, ...] = ()
     """The steps that failed or were skipped, each with the reason; the last 10 of each."""
     problem: str = ""

@@ -69,6 +69,7 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
         done=state.ended.get(StepStatus.DONE, 0),
         skipped=state.ended.get(StepStatus.SKIPPED, 0),
         failed=state.ended.get(StepStatus.FAILED, 0),
+        happened_before=state.happened_before,
         incomplete=state.incomplete,
         recalls=state.recalls,
         recalled=state.recalled,

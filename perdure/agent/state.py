@@ -150,6 +150,8 @@ class TaskState(Passed):
     """The steps of which no claim tells, and nobody knows, whether their effects happened."""
     unkept: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
     """The steps whose effects happened although their claims do not tell, as Redis was away."""
+    happened_before: int = Field(default=0, exclude_if=is_empty)
+    """How many steps' effects had happened in an earlier attempt or run, and were not repeated."""
 
     @property
     def done(self) -> int:
@@ -225,6 +227,8 @@ class TaskState(Passed):
     def telling(self, path: str, outcome: Ended) -> "TaskState":
         """Return the state with the report of an ended step: what it recalled, whether its result is kept, warnings."""
         state = self.changed(unkept=(*self.unkept, path)) if outcome.unkept else self
+        if outcome.happened_before:
+            state = state.changed(happened_before=self.happened_before + 1)
         if outcome.warnings:
             warnings = (*self.warnings, *(f"{path}: {warning}" for warning in outcome.warnings))[-WARNINGS_KEPT:]
             state = state.changed(warnings=warnings, warned=self.warned + len(outcome.warnings))

@@ -211,6 +211,8 @@ def report(result: TaskResult, *, verbose: bool = False) -> None:
         f"{result.status}: {counted(result.done, 'step')} done, {result.skipped} skipped, {result.failed} failed, "
         f"{counted(result.recalled, 'item')} recalled"
     )
+    if result.happened_before:
+        out.print(f"not repeated: {counted(result.happened_before, 'effect')} that had happened before")
     for told in display.not_as_meant(result, verbose=verbose):
         out.print(told, markup=False)
     for warning in result.warnings:

@@ -61,3 +61,5 @@ class Happened:
     """When the attempt began that made it happen; None: it was this one."""
     unkept: bool = False
     """Whether its claim lacks the output, which Redis could not take."""
+    before: bool = False
+    """Whether it was another attempt that made it happen."""

@@ -228,6 +228,8 @@ class Ended(Passed):
     """The soft policies that spoke about its call, each with its rationale."""
     unkept: bool = Field(default=False, exclude_if=is_empty)
     """Whether its effect has happened, and Redis could not take the result."""
+    happened_before: bool = Field(default=False, exclude_if=is_empty)
+    """Whether its effect had happened in an earlier attempt, of this run or another, and was not repeated."""
     seconds: float = Field(default=0.0, exclude_if=is_empty)
     """How long a quick step took; 0 for every other one."""
 

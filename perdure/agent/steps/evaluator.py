@@ -183,7 +183,7 @@ class StepEvaluator:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
         kept = await self._values.keep(call.tenant, call.task_id, output, epoch=call.epoch)
-        reached = Reached(asked=QuestionKind.INPUT, acted=kept, warnings=so_far.warnings, unkept=so_far.unkept)
+        reached = Reached(asked=QuestionKind.INPUT, acted=kept, **_told(so_far))
         return question_of(call, text, about, step.answer or AnswerSpec(), reached)
 
     async def acted(
@@ -233,7 +233,16 @@ class StepEvaluator:
         known = {**names, "output": output, "answer": None, **answered}
         ended = remembering(call, call.step, known)
         parts = await self.keep(call, {"output": output, **answered})
-        return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings, unkept=so_far.unkept)
+        return ended.changed(result=ended.result.changed(parts=parts), **_told(so_far))
+
+
+def _told(so_far: Reached) -> dict[str, Any]:
+    """Return what a step that has acted tells of how it did, also where it asks before it ends."""
+    return {
+        "warnings": so_far.warnings,
+        "unkept": so_far.unkept,
+        "happened_before": so_far.happened_before,
+    }
 
 
 async def _answered(

@@ -140,7 +140,7 @@ class OnceRunner:
         while claim.holding is not ClaimState.OURS:
             other = claim.arguments != effect.arguments
             if claim.holding is ClaimState.DONE and not other:
-                return Happened(output=unpacked(claim.result), at=claim.at)
+                return Happened(output=unpacked(claim.result), at=claim.at, before=True)
             at = None if lost and claim.owner == owner else claim.at
             seen, deadline = claim.owner, None if claim.holding is ClaimState.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
@@ -213,7 +213,7 @@ class OnceRunner:
         if not happened:
             return None
         await self._claims.store(mine.effect, mine.owner, packed(output))
-        return Happened(output=output, at=at)
+        return Happened(output=output, at=at, before=True)
 
     async def _act(self, mine: "_Mine", claim: Claim) -> Happened:
         await self._claimed()

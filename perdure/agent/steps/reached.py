@@ -45,6 +45,8 @@ class Reached(Passed):
     """The soft policies that spoke before the tool was called."""
     unkept: bool = Field(default=False, exclude_if=is_empty)
     """Whether the tool has acted, and Redis could not take the result."""
+    happened_before: bool = Field(default=False, exclude_if=is_empty)
+    """Whether an earlier attempt, of this run or another, made the effect happen."""
 
 
 def so_far_of(call: StepCall | ForeignCall | MemoryCall) -> Reached:

@@ -129,7 +129,7 @@ class StepRunner(StepEvaluator):
             admission.is_made = isinstance(acted, Happened | Ended)
         if not isinstance(acted, Happened):
             return _undone(call, about, so_far, acted)
-        so_far = so_far.changed(warnings=gate.warnings, unkept=acted.unkept)
+        so_far = so_far.changed(warnings=gate.warnings, unkept=acted.unkept, happened_before=acted.before)
         about = about.changed(attempted_at=acted.at or attempt.started_at)
         return await self.acted(call, names, acted.output, about, so_far)
 
