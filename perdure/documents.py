@@ -312,13 +312,21 @@ def join(path: str, *location: str | int) -> str:
     return path
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Suggest the closest known name, or list the known names."""
+def nearest(name: str, known: Iterable[str], whose: str = "") -> str:
+    """Suggest the closest known name, or list the known names.
+
+    Args:
+        name: What is not known.
+        known: What is.
+        whose: Where the known names come from, told where none is close: then it may be that others were meant.
+
+    >>> nearest("weigh", ["order", "count"], "these are the shop's")
+    "there are: count, order; these are the shop's"
+    """
     names = sorted(set(known))
-    close = difflib.get_close_matches(name, names)
-    if close:
+    if close := difflib.get_close_matches(name, names):
         return f"did you mean {close[0]!r}?"
-    return f"there are: {_listed(names)}" if names else ""
+    return "; ".join(filter(None, (f"there are: {_listed(names)}" if names else "", whose)))
 
 
 def kind_of(value: object) -> str:

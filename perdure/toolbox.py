@@ -11,9 +11,6 @@ from perdure.modules import module_of
 from perdure.packages import PACKAGES
 from perdure.tools import Effect, Tool, tool
 
-NO_TOOL = "no worker has a tool"
-"""What the refusal of a tool begins with that is not there."""
-
 
 class Toolbox:
     """The tools that a worker has.
@@ -22,6 +19,7 @@ class Toolbox:
         tools: The tools.
         reserved: Names that no tool may have.
         beside: Returns a tool that is not among them, if its name is that of one that may appear.
+        whose: Whose tools they are, told to whoever names another one.
 
     Raises:
         InvalidInput: A name is reserved, or two tools share it.
@@ -33,9 +31,11 @@ class Toolbox:
         *,
         reserved: Collection[str] = (),
         beside: Callable[[str], Tool[..., Any] | None] | None = None,
+        whose: str = "",
     ) -> None:
         self._reserved = reserved
         self._beside = beside
+        self._whose = whose
         self._tools: dict[str, Tool[..., Any]] = {}
         for one in tools:
             if one.name in reserved:
@@ -69,14 +69,17 @@ class Toolbox:
         return cls(found, reserved=reserved)
 
     def extended(
-        self, tools: Iterable[Tool[..., Any]], beside: Callable[[str], Tool[..., Any] | None] | None = None
+        self,
+        tools: Iterable[Tool[..., Any]],
+        beside: Callable[[str], Tool[..., Any] | None] | None = None,
+        whose: str = "",
     ) -> "Toolbox":
         """Return a box with more tools.
 
         Raises:
             InvalidInput: One of them has the name of another.
         """
-        return Toolbox([*self, *tools], reserved=self._reserved, beside=beside)
+        return Toolbox([*self, *tools], reserved=self._reserved, beside=beside, whose=whose)
 
     def __iter__(self) -> Iterator[Tool[..., Any]]:
         return iter(self._tools.values())
@@ -96,7 +99,7 @@ class Toolbox:
         if name not in self._tools:
             if self._beside is not None and (found := self._beside(name)) is not None:
                 return found
-            raise error(path, f"{NO_TOOL} {name!r}", fix=nearest(name, self._tools))
+            raise error(path, f"there is no tool {name!r}", fix=nearest(name, self._tools, self._whose))
         return self._tools[name]
 
 

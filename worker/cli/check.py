@@ -1,13 +1,11 @@
 """``perdure check``: whether what somebody wrote in YAML can be used. Asks no server."""
 
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from localservers import SettingsOrigin
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
 from perdure.policies.library import policies_in
@@ -17,7 +15,6 @@ from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from perdure.tasks import AgentTask
-from perdure.toolbox import NO_TOOL
 from perdure.yaml_text import placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson
@@ -47,8 +44,7 @@ def check(
     settings, found = Settings(), list[dict[str, str]]()
     require_folders(settings)
     for file in _all(files):
-        with _naming_settings(settings):
-            kind = _checked(file, settings)
+        kind = _checked(file, settings)
         found.append({"file": str(file), "kind": kind})
         if not as_json:
             out.print(f"{file}: {'an' if kind == 'agent' else 'a'} {kind} that can be used", markup=False)
@@ -88,21 +84,6 @@ def _all(files: Iterable[Path]) -> Iterator[Path]:
         if not inside:
             raise InvalidInput("FILE.yaml", f"there is no YAML file in {file}")
         yield from inside
-
-
-@contextmanager
-def _naming_settings(settings: Settings) -> Generator[None]:
-    """Name the settings in the refusal of a tool that is not there, since no worker is asked."""
-    try:
-        yield
-    except InvalidInput as error:
-        problem = error.problem.replace(NO_TOOL, "there is no tool")
-        if problem == error.problem:
-            raise
-        # A name that is nearly another one is mistyped; any other may be a tool of other settings.
-        where = f"these are those of {', '.join(settings.tools)}, by {SettingsOrigin.of(settings).told}"
-        fix = error.fix if error.fix.startswith("did you mean") else "; ".join(filter(None, (error.fix, where)))
-        raise type(error)(error.field, problem, fix=fix, place=error.place) from None
 
 
 def _checked(file: Path, settings: Settings) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import playbooks
+from localservers import SettingsOrigin
 from perdure.mcp.servers import McpServers
 from perdure.mcp.shape import McpServer, ServerLibrary
 from perdure.names import RESERVED
@@ -41,7 +42,9 @@ def known_tools_of(settings: Settings) -> Toolbox:
         InvalidInput: A module with tools or an MCP server cannot be used.
     """
     servers = McpServers(servers_of(settings), SecretKeeper())
-    return toolbox_of(settings).extended(servers.tools, servers.find)
+    modules = ", ".join(settings.tools) or "no module"
+    whose = f"these are those of {modules}, by {SettingsOrigin.of(settings).told}"
+    return toolbox_of(settings).extended(servers.tools, servers.find, whose)
 
 
 def secrets_of(settings: Settings) -> SecretKeeper:

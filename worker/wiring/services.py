@@ -235,7 +235,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             claims=Claims(redis, ttl),
             outputs=outputs,
             results=Outputs(redis, RESULTS_KEPT, kind="result"),
-            toolbox=toolbox_of(settings).extended(servers.serve(), servers.find),
+            toolbox=toolbox_of(settings).extended(servers.serve(), servers.find, "these are the worker's"),
             servers=servers,
             secrets=secrets,
             skills=skills_of(settings),

@@ -108,7 +108,7 @@ async def test_what_cannot_be_worked_out_fails_the_step_and_is_named() -> None:
         (
             '{tool: append, args: {ledger: "${city}"',
             '{tool: apend, args: {ledger: "${city}"',
-            "compensate.tool: no worker",
+            "compensate.tool: there is no tool",
         ),
         ('{tool: append, args: {ledger: "${city}"', '{tool: append, args: {leger: "${city}"', "compensate.args.leger"),
         ("compensate: {tool: append,", "compensate: {tol: append,", "compensate.tol: is not a field here"),

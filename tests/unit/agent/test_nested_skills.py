@@ -156,7 +156,7 @@ async def test_inputs_are_checked_before_the_first_step(inputs: str, problem: st
 
 
 async def test_what_is_wrong_in_a_skill_that_is_run_says_in_which() -> None:
-    with pytest.raises(InvalidInput, match=r"pack: steps\[0\].tool: no worker has a tool 'lok'"):
+    with pytest.raises(InvalidInput, match=r"pack: steps\[0\].tool: there is no tool 'lok'"):
         await gone_through(inner=PACK.replace("tool: look", "tool: lok"))
     with pytest.raises(InvalidInput, match=r"pack: output: there is no name 'order'"):
         await gone_through(inner=PACK.replace('output: "${what}', 'output: "${order}'))

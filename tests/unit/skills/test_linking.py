@@ -117,7 +117,7 @@ def test_a_skill_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
 def test_what_a_tool_refuses_is_placed_in_the_file_of_the_skill_that_calls_it(tmp_path: Path) -> None:
     (tmp_path / "outer.yaml").write_text("name: outer\nsteps:\n  - {id: x, skill: inner}\n", encoding="utf-8")
     (tmp_path / "inner.yaml").write_text("name: inner\nsteps:\n  - id: x\n    tool: who\n", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="no worker has a tool 'who'") as caught:
+    with pytest.raises(InvalidInput, match="there is no tool 'who'") as caught:
         check_linked(SkillLibrary([tmp_path]).linked("outer"), Toolbox())
     assert (caught.value.place, caught.value.field) == (f"{tmp_path / 'inner.yaml'}:4", "steps[0].tool")
-    assert "inner.yaml:4: steps[0].tool: no worker has a tool 'who'" in str(caught.value)
+    assert "inner.yaml:4: steps[0].tool: there is no tool 'who'" in str(caught.value)

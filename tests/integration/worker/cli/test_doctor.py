@@ -233,7 +233,7 @@ async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installa
     (tmp_path / "mine.yaml").write_text("name: mine\nsteps: [{id: a, tool: not_there}]")
     (tmp_path / "other.yaml").write_text("name: other\nstep: []")
     found = await bad(installed, PERDURE_SKILLS=json.dumps([str(tmp_path)]))
-    assert "/mine.yaml:2: steps[0].tool: no worker has a tool 'not_there'" in found["skills"]
+    assert "/mine.yaml:2: steps[0].tool: there is no tool 'not_there'" in found["skills"]
     assert "/other.yaml:2: step: is not a field here (did you mean 'steps'?)" in found["skills"]
 
 

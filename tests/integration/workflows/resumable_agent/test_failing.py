@@ -30,7 +30,7 @@ async def refused(agents: Bench, text: str, **more: Any) -> str:
 @pytest.mark.parametrize(
     ("skill", "message"),
     [
-        ("steps: [{id: a, tool: ecko}]", ".yaml:2: steps[0].tool: no worker has a tool 'ecko' (did you mean 'echo'?)"),
+        ("steps: [{id: a, tool: ecko}]", ".yaml:2: steps[0].tool: there is no tool 'ecko' (did you mean 'echo'?)"),
         ("steps: [{id: a, tool: echo, args: {value: '${b}'}}]", ".yaml:2: steps[0].args: there is no name 'b'"),
         ("steps: [{id: a, tool: echo, args: {value: '${1 +}'}}]", "does not parse"),
         ("stps: []", "stps: is not a field here (did you mean 'steps'?)"),

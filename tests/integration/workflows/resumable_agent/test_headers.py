@@ -43,7 +43,7 @@ async def test_a_check_that_does_not_hold_refuses_the_task_before_it_acts(agents
 async def test_a_required_tool_that_no_worker_has_refuses_the_task_before_it_acts(agents: Bench) -> None:
     ledger = agents.ledger()
     problem = await refused(agents, CHECKED.replace("[dwell]", "[dwel]"), ledger=str(ledger), line="a")
-    assert ".yaml:6: requires.tools[0]: no worker has a tool 'dwel' (did you mean 'dwell'?)" in problem
+    assert ".yaml:6: requires.tools[0]: there is no tool 'dwel' (did you mean 'dwell'?)" in problem
     assert not ledger.exists()
 
 

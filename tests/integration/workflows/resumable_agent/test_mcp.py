@@ -175,7 +175,7 @@ async def test_one_that_is_away_stops_its_tasks_and_no_worker_and_is_used_once_i
         ("tool: led.ad, args: {one: 2}", "MCP server 'led' has no tool 'ad'"),
         pytest.param(
             "tool: lad.add, args: {one: 2}",
-            "no worker has a tool 'lad.add' (did you mean 'led.add'?)",
+            "there is no tool 'lad.add' (did you mean 'led.add'?)",
             marks=pytest.mark.slow,
         ),
         ("tool: led.add, args: {one: '${task.id}'}", "step a: PRD104 a.args.one: does not fit"),

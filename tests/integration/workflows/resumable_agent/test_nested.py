@@ -120,7 +120,7 @@ output: "${steps.ask.output}"
 @pytest.mark.parametrize(
     ("inner", "step", "problem"),
     [
-        ("requires: {tools: [echo_not]}\nsteps: [{id: a, tool: who}]", "", "requires.tools[0]: no worker has a tool"),
+        ("requires: {tools: [echo_not]}\nsteps: [{id: a, tool: who}]", "", "requires.tools[0]: there is no tool"),
         ("inputs: {n: integer}\nsteps: [{id: a, tool: who}]", ", inputs: {n: x}", "steps[1].inputs.n: is text"),
         ("steps: [{id: a, skill: SELF}]", "", "a skill cannot run itself"),
     ],

@@ -47,7 +47,7 @@ expect: "${output != task.id}"
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        ("[{id: a, tool: ecko}]", r"PRD102 steps\[0\].tool: no worker has a tool 'ecko' \(did you mean 'echo'\?\)"),
+        ("[{id: a, tool: ecko}]", r"PRD102 steps\[0\].tool: there is no tool 'ecko' \(did you mean 'echo'\?\)"),
         ("[{id: a, tool: echo, args: {valu: 1}}]", r"steps\[0\].args.valu: .*did you mean 'value'"),
         ("[{id: a, tool: look}]", r"steps\[0\].args.name: tool 'look' needs it"),
         ("[{id: a, tool: look, args: {name: 3}}]", r"PRD104 steps\[0\].args.name: is a number"),
@@ -266,5 +266,5 @@ def test_a_check_that_has_no_value_refuses_as_well() -> None:
 def test_a_required_tool_is_looked_for_like_one_that_a_step_calls() -> None:
     assert check_skill(CHECKED, BOX)
     lacking = CHECKED.changed(requires={"tools": ["echo", "ecko"]})
-    with pytest.raises(InvalidInput, match=r"PRD102 requires.tools\[1\]: no worker has a tool 'ecko' .*'echo'"):
+    with pytest.raises(InvalidInput, match=r"PRD102 requires.tools\[1\]: there is no tool 'ecko' .*'echo'"):
         check_skill(lacking, BOX)

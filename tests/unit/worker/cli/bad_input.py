@@ -182,7 +182,7 @@ ARGUMENTS = {
     "agents show nobody": ("there is no agent 'nobody'", ""),
     "schema skil": ("there is no schema of 'skil'", "did you mean 'skill'?"),
     "completion fishh": ("there is no script for 'fishh'", "did you mean 'fish'?"),
-    "tools show ecko": ("no worker has a tool 'ecko'", "did you mean 'echo'?"),
+    "tools show ecko": ("there is no tool 'ecko'", "did you mean 'echo'?"),
     "policies test nothing.yaml": ("there is no file nothing.yaml", ""),
     "tasks list --phase runing": ("phase: 'runing' is not one of the choices", "did you mean 'running'?"),
     "audit show --user ''": ("--of: is missing, and --user too", "give either --user or --of"),

@@ -87,7 +87,7 @@ def test_they_are_listed_with_those_that_cannot_be_used(folder: Path) -> None:
     ran = CliRunner().invoke(app, ["skills", "list"])
     assert ran.exit_code == 1
     assert "doubling: Asks before it goes on." in ran.stdout
-    assert "nobody.yaml:2: steps[0].tool: no worker has a tool 'nobody_has_it'" in " ".join(ran.stdout.split())
+    assert "nobody.yaml:2: steps[0].tool: there is no tool 'nobody_has_it'" in " ".join(ran.stdout.split())
     listed = json.loads(CliRunner().invoke(app, ["skills", "list", "--json"]).stdout)
     assert {one["name"] for one in listed} == {"dependency-audit", "doubling", "file-manifest", "nobody"}
 
@@ -174,7 +174,7 @@ def test_one_that_the_tools_do_not_fit_is_shown_with_what_is_wrong(folder: Path)
     (folder / "doubling.yaml").write_text(SKILL + HEADER.replace("append", "apend"), encoding="utf-8")
     status, out, _ = shown()
     assert status == 1
-    assert "doubling.yaml:10: requires.tools[0]: no worker has a tool 'apend' (did you mean 'append'?)" in out
+    assert "doubling.yaml:10: requires.tools[0]: there is no tool 'apend' (did you mean 'append'?)" in out
     status, out, _ = shown("--json")
     assert (status, "did you mean 'append'?" in json.loads(out)["problem"]) == (1, True)
 
