@@ -37,7 +37,9 @@ class Bench:
     def skill(self, text: str) -> str:
         """Write a skill, and give its name."""
         name = f"s{uuid4().hex[:10]}"
-        (self.folder / "skills" / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
+        skills = self.folder / "skills"
+        skills.mkdir(parents=True, exist_ok=True)
+        (skills / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
         return name
 
     def task(self, skill: str, **more: Any) -> AgentTask:

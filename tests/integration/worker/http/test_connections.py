@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -100,3 +101,39 @@ async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_
     server.should_exit = True
     await running
     listening.close()
+
+
+IDLE = 10_000
+
+OPENS = """
+import socket, sys
+place = ("127.0.0.1", int(sys.argv[1]))
+idle = [socket.create_connection(place) for _ in range(int(sys.argv[2]))]
+print("open", flush=True)
+ended = 0
+for one in idle:
+    one.settimeout(60)
+    try:
+        ended += one.recv(1) == b""
+    except ConnectionError:
+        ended += 1
+print(ended, flush=True)
+"""
+"""Opens connections, says nothing, and counts those that the other side ends. A process has files for as many."""
+
+
+@pytest.mark.slow
+async def test_ten_thousand_idle_connections_keep_nobody_out_and_are_ended(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "BEGINS_WITHIN", 20.0)
+    port = str(urlsplit(service.url).port)
+    arguments = [sys.executable, "-c", OPENS, port, str(IDLE)]
+    idle = await asyncio.create_subprocess_exec(*arguments, stdout=asyncio.subprocess.PIPE)
+    assert idle.stdout is not None
+    assert await asyncio.wait_for(idle.stdout.readline(), 15) == b"open\n"
+    async with await service.client() as client:
+        for path in ("/livez", "/v2/control/skills"):
+            assert (await client.get(path, timeout=5)).status_code == 200
+    assert int(await asyncio.wait_for(idle.stdout.readline(), 60)) == IDLE
+    assert await idle.wait() == 0

@@ -11,36 +11,43 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import CancelledError
 
+from perdure.changes import Actor, ActorKind
+from perdure.events import Event
 from perdure.names import Activity
 from perdure.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import progress_of, until
 
+SHOP = Actor(kind=ActorKind.SYSTEM, id="shop")
+
 
 async def test_a_task_goes_on_when_the_moment_has_come_and_says_until_when_it_waits(agents: Bench) -> None:
     skill = agents.skill(
         """
-inputs: {at: string, past: string}
+inputs: {past: string}
 steps:
   - {id: gone, wait: "${inputs.past}"}
-  - {id: no, wait: 366d, when: "${inputs.at == ''}"}
-  - {id: moment, wait: "${inputs.at}"}
+  - {id: go, wait: {event: go}}
+  - {id: no, wait: 366d, when: "${steps.go.output.at == ''}"}
+  - {id: moment, wait: "${steps.go.output.at}"}
   - {id: pause, wait: 1s}
   - {id: no_time, wait: 0s}
   - {id: say, tool: echo, args: {value: "${steps.moment.status}"}}
 output: "${steps.say.output} ${steps.no.status}"
 """
     )
+    handle = await agents.start(agents.task(skill, inputs={"past": "2020-01-01T00:00:00+02:00"}))
+    await progress_of(handle, lambda one: [wait.event for wait in one.waits] == ["go"])
+    # Chosen once the task is under way, so that the moment is still ahead when it is asked what it waits for.
     at = datetime.now(UTC) + timedelta(seconds=4)
-    inputs = {"at": at.astimezone().isoformat(), "past": "2020-01-01T00:00:00+02:00"}
-    handle = await agents.start(agents.task(skill, inputs=inputs))
-    waiting = await progress_of(handle, lambda one: bool(one.waits) and one.phase is Phase.PAUSED)
-    assert [(wait.step, wait.until) for wait in waiting.waits] == [("moment", at)]
+    await handle.execute_update("deliver", Event(name="go", value={"at": at.astimezone().isoformat()}, by=SHOP))
+    waiting = await progress_of(handle, lambda one: [wait.step for wait in one.waits] == ["moment"])
+    assert ([wait.until for wait in waiting.waits], waiting.phase) == ([at], Phase.PAUSED)
     result = await handle.result()
     ended = datetime.now(UTC)
     await agents.replay(handle)
-    assert (result.output, result.done, result.skipped) == ("done skipped", 5, 1)
+    assert (result.output, result.done, result.skipped) == ("done skipped", 6, 1)
     assert ended >= at + timedelta(seconds=1)
     assert (await progress_of(handle, bool)).waits == ()
     events = [event async for event in handle.fetch_history_events()]
