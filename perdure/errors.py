@@ -113,7 +113,7 @@ class InvalidItem(InvalidInput):
 
 
 class InvalidAnswer(InvalidInput):
-    """An answer to a question that does not exist or is already answered."""
+    """An answer that is not taken: its question does not exist, has an answer, or wants one of another kind."""
 
     code = "PRD106"
 
@@ -143,7 +143,7 @@ class UnknownOwner(InvalidInput):
 
 
 class ResultTooLarge(PerdureError):
-    """A tool returned more than a step may carry."""
+    """A tool or a recall has more than can be carried at once."""
 
     code = "PRD110"
 
