@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
+from typing import TypeVar
 
 from pydantic import JsonValue
 
@@ -12,6 +13,8 @@ from perdure.items import Item, MemoryItem, TurnItem, imported_id, record_model
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant
 from perdure.names import DEFAULT_POLICY
+
+Written = TypeVar("Written", bound=JsonValue)
 
 LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
@@ -80,9 +83,9 @@ def read_item(raw: JsonValue, field: str) -> Item:
             raise InvalidItem(f"{field}.kind", "is neither record, memory nor turn", fix=fix)
 
 
-def batches(given: Iterable[JsonValue]) -> Iterator[tuple[JsonValue, ...]]:
+def batches(given: Iterable[Written]) -> Iterator[tuple[Written, ...]]:
     """Yield items as they are written in batches that one job may take: what is not written of them counts as well."""
-    batch: list[JsonValue] = []
+    batch: list[Written] = []
     size = 0
     for item in given:
         own = len(json.dumps(item))
