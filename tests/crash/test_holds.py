@@ -77,16 +77,17 @@ async def test_a_worker_killed_between_the_hold_and_the_job_asks_once(
         assert not any(b"Marzipan" in file.read_bytes() for file in files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point",
     [
         "hold.approved",
-        pytest.param("submit.mirrored:2", marks=pytest.mark.slow),
-        pytest.param("submit.started:2", marks=pytest.mark.slow),
-        pytest.param("plan.decided:2", marks=pytest.mark.slow),
-        pytest.param("change.journaled", marks=pytest.mark.slow),
-        pytest.param("apply.half_written", marks=pytest.mark.slow),
-        pytest.param("confirm.read:2", marks=pytest.mark.slow),
+        "submit.mirrored:2",
+        "submit.started:2",
+        "plan.decided:2",
+        "change.journaled",
+        "apply.half_written",
+        "confirm.read:2",
     ],
 )
 async def test_a_worker_killed_between_an_approval_and_its_receipt(
