@@ -58,7 +58,7 @@ class Happened:
 
     output: JsonValue
     at: datetime.datetime | None = None
-    """When the attempt began that made it happen; None: it was this one."""
+    """When the attempt began that made it happen; None: it was this one, or nobody knows."""
     unkept: bool = False
     """Whether its claim lacks the output, which Redis could not take."""
     before: bool = False

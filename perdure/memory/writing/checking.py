@@ -20,7 +20,7 @@ LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
 
 MOST_ITEMS = 100
-"""Items that a request may have."""
+"""Items that a batch may have."""
 
 AHEAD = timedelta(days=1)
 """How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
@@ -126,8 +126,8 @@ def read_batch(
     Raises:
         InvalidItem: None of the items can be used, or there are none, or too many; or the key or agent is invalid.
     """
-    if not 1 <= len(items) <= 100:
-        raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")
+    if not 1 <= len(items) <= MOST_ITEMS:
+        raise InvalidItem("items", f"there are {len(items)}", fix=f"a batch has 1 to {MOST_ITEMS} items")
     read: list[Item | UnusableItem] = []
     for index, raw in enumerate(items):
         try:
