@@ -321,7 +321,7 @@ def _sent(given: Given, lane: Lane | str | None) -> JsonValue:
 
 
 def _text(answer: object, name: str) -> str:
-    found = answer.get(name) if isinstance(answer, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    found = answer.get(name) if isinstance(answer, dict) else None  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(found, str):
         raise AnswerUnusable(f"the {SERVICE} answers without {name}")
     return found

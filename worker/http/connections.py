@@ -19,7 +19,7 @@ class PatientProtocol(H11Protocol):
     _begins: asyncio.TimerHandle | None = None
     _stalls: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
         super().connection_made(transport)
         self._begins = self.loop.call_later(BEGINS_WITHIN, self.transport.abort)
