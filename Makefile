@@ -26,17 +26,17 @@ help: ## Show this help
 setup: $(STAMP) ## Create the virtual environment with the locked dependencies
 	@:
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Perdure needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | head -1 || true)." >&2; \
 	  echo "Choose another one: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12" >&2; exit 1; }
 	@echo "setup: virtual environment in $(VENV) ($$($(PYTHON) --version))"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu, install python3-venv." >&2; rm -rf $(VENV); exit 1; }
-	@total=$$(grep -c '^[a-z].*==' requirements.lock); \
-	echo "setup: $$total packages of requirements.lock (440 MB installed)"; \
+	@total=$$(grep -c '^[a-z].*==' requirements-dev.lock); \
+	echo "setup: $$total packages of requirements-dev.lock (600 MB installed)"; \
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
-	  --require-hashes --no-deps -r requirements.lock | awk -v total=$$total ' \
+	  --require-hashes --no-deps -r requirements-dev.lock | awk -v total=$$total ' \
 	    /^Collecting/ { if (++n % 10 == 0) { print "setup: fetched " n " of " total; fflush() } } \
 	    /^Installing collected/ { print "setup: installing them"; fflush() }'
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
@@ -109,10 +109,12 @@ mutants: setup ## Mutate the pure rules, and count what the unit tests notice: 3
 recordings: setup ## Record again what the release to come stores and sends: histories and samples
 	@$(BIN)/python -m tests.replay.record
 	@$(BIN)/python -m tests.recorded.samples
+	@$(BIN)/python -m tests.recorded.stored
 
 reference: setup ## Write anew what is generated: the reference pages, from their models, and the blocking client
 	@$(BIN)/python -m perdure.reference
 	@$(BIN)/python -m worker.cli.printed
+	@$(BIN)/python -m worker.cli.settings_page
 	@$(BIN)/python -m tests.blocking_client
 
 docs: setup ## Build the documentation as a site that needs no network, into the folder site

@@ -1,6 +1,5 @@
 """Follows an audit task while its workers are killed, and answers its questions."""
 
-import time
 from collections.abc import Awaitable, Callable
 
 from perdure.changes import Actor, ActorKind
@@ -30,15 +29,8 @@ class Watcher:
     def __init__(self, gateway: Gateway, workflow_id: str) -> None:
         self._gateway = gateway
         self._workflow_id = workflow_id
-        self._killed: tuple[float, int] | None = None
         self.done = 0
         self.questions: list[Question] = []
-        self.resumed_after: list[float] = []
-        """Seconds from each kill to the next completed step."""
-
-    def killed(self) -> None:
-        """Record that the worker has just died."""
-        self._killed = (time.monotonic(), self.done)
 
     async def follow(self, on_progress: Callable[[Progress], Awaitable[None]] | None = None) -> TaskResult:
         """Follow the task to its end, answering its questions.
@@ -48,18 +40,12 @@ class Watcher:
         """
 
         async def handle(progress: Progress) -> None:
-            self._note(progress)
+            self.done = progress.done
             if on_progress:
                 await on_progress(progress)
             await self._answer(progress)
 
         return await follow(self._gateway, self._workflow_id, handle, by=SHOWN_BY, period=_PERIOD)
-
-    def _note(self, progress: Progress) -> None:
-        self.done = progress.done
-        if self._killed and progress.done > self._killed[1]:
-            self.resumed_after.append(time.monotonic() - self._killed[0])
-            self._killed = None
 
     async def _answer(self, progress: Progress) -> None:
         for question in progress.questions:

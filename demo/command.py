@@ -13,7 +13,7 @@ import typer
 from packaging.markers import default_environment
 
 from demo.audit import ANSWERS, SHOWN_BY, Watcher
-from demo.ledger import attempts_again, read_ledger, with_one_version_changed
+from demo.ledger import Kill, course_of, read_ledger, with_one_version_changed
 from demo.workers import start_mortal
 from localservers import ensure, running, stop
 from localservers.processes import Child
@@ -36,7 +36,7 @@ _STOPS_WITHIN = 15.0
 def demo(
     *,
     lock: Annotated[Path, typer.Option(help="Lock file to audit: requirements.lock, uv.lock or pylock.toml.")] = Path(
-        "requirements.lock"
+        "requirements-dev.lock"
     ),
     keep: Annotated[bool, typer.Option(help="Leave the servers running, to explore the UI.")] = True,
 ) -> None:
@@ -109,13 +109,12 @@ class Demo:
         worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
         task = (await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)).workflow_id
         watcher = Watcher(gateway, task)
-        killed: list[str] = []
+        killed: list[Kill] = []
 
         async def replace(how: str) -> None:
             nonlocal worker
             await worker.wait()
-            watcher.killed()
-            killed.append(how)
+            killed.append(Kill(process=str(worker.pid), at=datetime.now(UTC)))
             out.print(f"   SIGKILL {worker.pid}, {how}, after step {watcher.done}", markup=False)
             worker = await self._new_worker()
 
@@ -130,16 +129,17 @@ class Demo:
         finally:
             first.cancel()
         ledger = read_ledger(report, self._packages)
-        again = await attempts_again(await gateway.client(), task)
-        resumed = ", ".join(f"{seconds:.1f} s" for seconds in watcher.resumed_after)
+        course = await course_of(await gateway.client(), task)
+        resumed = [course.resumed_after(one) for one in killed]
         out.print(
             f"   rows {ledger.rows} = packages {ledger.packages}, duplicates {ledger.duplicates}, "
-            f"missing {ledger.missing}, steps run again {again}, from kill to resumed {resumed}"
+            f"missing {ledger.missing}, steps run again {course.again}, from kill to resumed "
+            + ", ".join(f"{seconds:.1f} s" for seconds in resumed)
         )
         self._hold("the audit completed", result.status == "completed")
-        self._hold("two workers were killed and resumed", len(watcher.resumed_after) == 2)
+        self._hold("two workers were killed", len(killed) == 2)
         self._hold("one row for each package", ledger.rows == total and not ledger.duplicates and not ledger.missing)
-        self._hold("each resumed within 6 s", all(seconds < 6 for seconds in watcher.resumed_after))
+        self._hold("each resumed within 6 s", all(seconds < 6 for seconds in resumed))
         await self._questions(gateway, watcher, result)
 
     async def _questions(self, gateway: Gateway, watcher: Watcher, result: TaskResult) -> None:

@@ -3,6 +3,7 @@
 The binaries of the servers are taken from the cache; everything else begins with nothing.
 """
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,7 @@ def main() -> int:
                 if page is PAGES[0]:
                     for wheel in folder.glob("*.whl"):
                         wheel.rename(here / wheel.name)
+                    shutil.copy("requirements.lock", here)
                 for block in play(page, here, environment):
                     first = block.text.splitlines()[0]
                     sys.stdout.write(f"{time.monotonic() - began:6.1f} s  {page.stem}: {first}\n")

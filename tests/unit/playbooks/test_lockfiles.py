@@ -73,5 +73,5 @@ def test_what_is_no_lock_file_is_refused_by_name(name: str, text: str) -> None:
 
 
 def test_this_projects_own_lock_file_can_be_audited() -> None:
-    lock = Path("requirements.lock")
+    lock = Path("requirements-dev.lock")
     assert len(read_packages(lock.name, lock.read_text(), ENVIRONMENT)) >= 25
