@@ -51,6 +51,8 @@ class CorrectingActivities:
     policy: WritePolicy
     changed: ChangedTenants
     guard: MemoryGuard
+    is_elsewhere: bool = False
+    """Whether tasks use the memory of another installation."""
 
     @activity.defn(name=Activity.CORRECT)
     async def correct(self, call: CorrectCall) -> Ended:
@@ -72,6 +74,9 @@ class CorrectingActivities:
         return made(await self.guard.guarded(call, this_attempt(), lambda: self._corrected(call), **how), call.path)
 
     async def _corrected(self, call: CorrectCall) -> Ended:
+        if self.is_elsewhere:
+            problem = "what this task recalls is another installation's, and cannot be corrected from here"
+            raise InvalidInput("id", problem, fix="remember what is right: it replaces what it contradicts")
         given = await self.values.get(call.tenant, call.task_id, call.arguments)
         asked = validated(CorrectArguments, mapping(given, call.path, InvalidArguments), call.path, InvalidArguments)
         request = MemoryUpdate(

@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -77,27 +77,34 @@ class SessionWriter:
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
             found += [happened.done(call, attempt.run, outcome, now)]
-            found += happened.insights([one.item for one in outcome.items], call.path, now)
             output, arguments = outcome.result.parts.get("output"), attempt.report.arguments
             how["offers"] = functools.partial(self._offered, call, call.step.tool, attempt.run, output, arguments)
             how["resolves"] = _resolving(call, attempt)
         await self.write(call.tenant, call.session, found, **how)
 
-    async def remembered(self, call: StepContext, outcome: Ended) -> None:
-        """Write what a step without a tool has learned."""
-        found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
-        await self.write(call.tenant, call.session, found, epoch=call.epoch)
+    async def believed(self, tenant: str, session: str, items: Sequence[tuple[Item, datetime]], *, epoch: int) -> None:
+        """Write what is believed now of what was learned in a session, and when that was."""
+        found = [episode for item, at in items for episode in happened.insights([item], at)]
+        await self.write(tenant, session, found, epoch=epoch)
+
+    async def doubted(self, tenant: str, session: str, occurrences: Collection[str], *, epoch: int) -> None:
+        """Take back what was said at some places, since a person has to say first whether it holds.
+
+        Raises:
+            StoreUnavailable: Redis does not answer: it would be shown until it does.
+            TenantErased: The user was erased since.
+        """
+        await self._episodes.remove(tenant, session, [_turn_id(one) for one in occurrences], epoch=epoch)
 
     async def called(self, call: EndCall, run: str, outcome: Ended) -> None:
-        """Write what a call of an activity or a workflow of others has taught, and offer memory what it gave back.
+        """Offer memory what a call of an activity or a workflow of others gave back.
 
         What a task gave back is its agent's word, and what its tools returned was offered in its own session.
         """
-        found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
         output, is_task = outcome.result.parts.get("output"), call.step.type_name == Workflow.RESUMABLE_AGENT
         offers = functools.partial(self._offered, call, call.step.called, run, output, call.shown)
         offers = None if is_task or not call.memory.remembers else offers
-        await self.write(call.tenant, call.session, found, epoch=call.epoch, offers=offers)
+        await self.write(call.tenant, call.session, [], epoch=call.epoch, offers=offers)
 
     async def asked(self, call: AnnounceCall, run: str) -> None:
         """Write what a task asks, or what a person answered."""
@@ -124,14 +131,9 @@ class SessionWriter:
             found = happened.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
             await self.write(call.tenant, call.session, [found], epoch=call.epoch, patience=_patience(attempt))
 
-    async def observed(
-        self, tenant: str, session: str, turns: Sequence[Said], items: Sequence[Item], *, epoch: int | None
-    ) -> None:
-        """Write what people and agents said to each other in a session, and what was believed of it, under an epoch."""
-        found = [_turn(one) for one in turns]
-        for item in items:
-            found += happened.insights([item], "", item.occurred_at)
-        await self.write(tenant, session, found, epoch=epoch)
+    async def observed(self, tenant: str, session: str, turns: Sequence[Said], *, epoch: int | None) -> None:
+        """Write what people and agents said to each other in a session, under an epoch."""
+        await self.write(tenant, session, [_turn(one) for one in turns], epoch=epoch)
 
     async def write(
         self,
@@ -235,9 +237,13 @@ def _patience(attempt: Attempt) -> float:
     return PATIENCE if attempt.cut is None else BRIEF_PATIENCE
 
 
+def _turn_id(occurrence: str) -> str:
+    return f"turn/{occurrence}"[-300:]
+
+
 def _turn(one: Said) -> Episode:
     return Episode(
-        id=f"turn/{one.occurrence}"[-300:],
+        id=_turn_id(one.occurrence),
         kind=EpisodeKind.TURN,
         text=f"{one.speaker or one.by.value}: {answered(one.text, one.before)}"[:DRAFT],
         importance=importance(EpisodeKind.TURN, by=one.by),

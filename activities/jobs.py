@@ -12,6 +12,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from temporalio.exceptions import FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.elsewhere import MemoryElsewhere
 from activities.episodes import SessionWriter
 from activities.submitting import Submitter
 from perdure.changes import Actor, ActorKind
@@ -25,17 +26,23 @@ from perdure.errors import (
     JobFailed,
     StoreRefused,
     StoreUnavailable,
+    TenantErased,
     VersionConflict,
+    WorkerUnavailable,
 )
 from perdure.identity import author_id
 from perdure.items import MemoryItem, TurnItem
 from perdure.jobs import (
+    ELSEWHERE,
     Applied,
     Batch,
     BatchItem,
+    Fate,
     ItemReceipt,
     PlannedItem,
     Receipt,
+    SessionNote,
+    SubmitCall,
     UnusableItem,
     WaitIngestCall,
     WritePlan,
@@ -46,6 +53,7 @@ from perdure.memory.extraction.preceding import answering, turns_said
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
+from perdure.memory.writing.observation import recorded_at
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.models.errors import ModelKeyRefused
@@ -124,6 +132,8 @@ class IngestActivities:
     session: SessionWriter
     changed: ChangedTenants
     erasures: RedisErasures
+    elsewhere: MemoryElsewhere | None = None
+    """The memory that this worker's tasks use, if it is not that of this installation."""
 
     @activity.defn(name=Activity.REMEMBER)
     async def remember(self, request: RememberRequest) -> Submitted:
@@ -137,10 +147,12 @@ class IngestActivities:
         """
         refuse_unknown(request)
         tenant = await self.members.tenant(request.user_id, request.of)
-        now, epoch = datetime.now(UTC), None
+        now, epoch, asked = datetime.now(UTC), None, activity.info().scheduled_time
+        # Whoever says that it was later would have what was offered before an erasure kept after it.
+        asked = min(asked, request.asked_at or asked)
         # Where Redis is away the items wait, and the first plan of their job looks.
         with suppress(StoreUnavailable):
-            epoch = await self.erasures.epoch_since(tenant, request.asked_at or activity.info().scheduled_time)
+            epoch = await self.erasures.epoch_since(tenant, asked)
         if request.turns and not request.items:
             await self._observed(tenant, request, (), (), epoch)
             return Submitted(tenant=tenant)
@@ -166,7 +178,8 @@ class IngestActivities:
         own = Actor(kind=ActorKind.AGENT, id=activity.info().workflow_id or "")
         by = request.by if "by" in request.model_fields_set else own
         author = self.members.author(request.user_id, request.of)
-        taken = await self.submitter.submit(batch.changed(by=by, epoch=epoch, stated_by=author), job)
+        note = SessionNote(tenant=tenant, session=request.session, since=asked) if request.session else None
+        taken = await self.submitter.submit(batch.changed(by=by, epoch=epoch, stated_by=author, noted_in=note), job)
         await self._observed(tenant, request, batch.items, taken.items, epoch)
         return Submitted(tenant=tenant, job=job)
 
@@ -178,15 +191,14 @@ class IngestActivities:
         items: Sequence[BatchItem],
         epoch: int | None,
     ) -> None:
-        """Write what was said, and what was believed of it, into its session, if the user consents to keeping it.
+        """Write what was said into its session, if the user consents to keeping it.
 
-        What is on hold, or was refused, is not written to a session either.
+        What a policy holds, or has refused, is not written there either; what is believed, once it is.
         """
         if not request.session:
             return
         purpose = Purpose.GIVEN if any(isinstance(item, TurnItem) for item in items) else Purpose.EXTRACTED
         if is_granted(await self.consents.of(tenant), purpose):
-            usable = [item for item in items if not isinstance(item, UnusableItem)]
             turns = [*answering(request.turns), *turns_said(offered)]
             left = {
                 _place(item.occurrence)
@@ -197,15 +209,18 @@ class IngestActivities:
             kept = [
                 one for one, is_told in zip(turns, told, strict=True) if is_told and _place(one.occurrence) not in left
             ]
-            await self.session.observed(tenant, request.session, kept, usable, epoch=epoch)
+            await self.session.observed(tenant, request.session, kept, epoch=epoch)
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
-    async def submit(self, batch: Batch) -> str:
-        """Journal a batch and start its job, or find the existing one, open or closed; return the job's id.
+    async def submit(self, call: SubmitCall) -> str:
+        """Journal a batch and start its job, or find the existing one, open or closed; returns the job's id.
 
         Raises:
             UnknownOwner: The batch is for an owner to which its task's user does not belong, or which does not exist.
         """
+        if self.elsewhere:
+            return await self.elsewhere.submit(call)
+        batch = call.batch
         reached = await self.members.reached(batch.tenant, batch.of)
         author = author_id(reached, batch.tenant) if batch.of else ""
         batch = batch.changed(tenant=reached, of=None, stated_by=author)
@@ -219,6 +234,8 @@ class IngestActivities:
         A job that failed raises an error with its reason, and so does one that Temporal does not know: waiting for it
         would never end. A job that still runs is never reported as failed.
         """
+        if call.job.startswith(ELSEWHERE):
+            return await self._receipt_of(call)
         handle = self.client.get_workflow_handle(call.job, result_type=Receipt)
         for poll in range(POLLS):
             if poll:
@@ -235,6 +252,14 @@ class IngestActivities:
                     raise InvalidInput("job", unknown, fix="submit the batch again") from error
                 raise of_call(error) from error
         raise still_running(call.job, again_after=timedelta(seconds=RETRY_SECONDS))
+
+    async def _receipt_of(self, call: WaitIngestCall) -> Receipt:
+        if self.elsewhere is None:
+            raise WorkerUnavailable("this worker does not know whose job it is: set PERDURE_MEMORY_URL")
+        receipt = await self.elsewhere.receipt(call, wait=POLLS * POLL_SECONDS)
+        if receipt is None:
+            raise still_running(call.job, again_after=timedelta(seconds=RETRY_SECONDS))
+        return receipt
 
     @activity.defn(name=Activity.PLAN_INGEST)
     async def plan(self, request: PlanCall) -> WritePlan:
@@ -258,6 +283,35 @@ class IngestActivities:
         with _accepted():
             for hold in holds:
                 await self.submitter.hold(hold)
+        if note := request.batch.noted_in:
+            items = (item for hold in holds for item in hold.batch.items)
+            places = {_place(item.occurrence) for item in items if not isinstance(item, UnusableItem)}
+            with suppress(TenantErased):
+                epoch = await self._epoch_of(note, request.batch)
+                await self.session.doubted(note.tenant, note.session, places, epoch=epoch)
+
+    async def _epoch_of(self, note: SessionNote, batch: Batch) -> int:
+        """Return the epoch of the user whose session a note is for; it may be another one's than the batch's.
+
+        Raises:
+            TenantErased: They were erased since it was said or learned.
+        """
+        since = note.since or batch.began or datetime.now(UTC)
+        return await self.erasures.epoch_since(note.tenant, since)
+
+    async def _noted(self, batch: Batch, receipts: Sequence[ItemReceipt]) -> None:
+        """Note in its session what is believed of a batch now, unless its user was erased meanwhile."""
+        note = batch.noted_in
+        if note is None:
+            return
+        believed = [(one.index, batch.items[one.index]) for one in receipts if one.fate is Fate.SEARCHABLE]
+        items = [
+            (item, recorded_at(batch, index, item)) for index, item in believed if not isinstance(item, UnusableItem)
+        ]
+        # Without Redis nothing can be noted either.
+        with suppress(TenantErased, StoreUnavailable):
+            epoch = await self._epoch_of(note, batch)
+            await self.session.believed(note.tenant, note.session, items, epoch=epoch)
 
     @activity.defn(name=Activity.CONFIRM_INGEST)
     async def confirm(self, request: ConfirmCall) -> tuple[ItemReceipt, ...]:
@@ -273,6 +327,7 @@ class IngestActivities:
             with _accepted():
                 receipts = await self.writer.confirm(request.batch, request.plan, request.versions)
             if receipts is not None:
+                await self._noted(request.batch, receipts)
                 return receipts
         raise VersionConflict("entries are no longer stored as they were written")
 

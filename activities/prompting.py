@@ -5,7 +5,6 @@ from typing import Any
 from temporalio import activity
 
 from activities.asking import answer_of
-from activities.episodes import SessionWriter
 from perdure.agent.steps.calls import Ended, PromptCall
 from perdure.agent.steps.prompting import INSTRUCTIONS, Answered
 from perdure.agent.steps.runner import StepRunner
@@ -20,13 +19,11 @@ class PromptActivities:
     Args:
         models: The models.
         runner: Runs the part that all steps have in common.
-        session: Records what a step has learned.
     """
 
-    def __init__(self, models: LanguageModels, runner: StepRunner, session: SessionWriter) -> None:
+    def __init__(self, models: LanguageModels, runner: StepRunner) -> None:
         self._models = models
         self._runner = runner
-        self._session = session
 
     @activity.defn(name=Activity.PROMPT_STEP)
     async def prompt_step(self, call: PromptCall) -> Ended:
@@ -46,6 +43,4 @@ class PromptActivities:
 
         outcome = await self._runner.prompt(call, answer)
         # Those of answers that could not be used as well.
-        outcome = outcome.changed(tokens=beats().tokens)
-        await self._session.remembered(call, outcome)
-        return outcome
+        return outcome.changed(tokens=beats().tokens)

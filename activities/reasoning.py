@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+import structlog
 from pydantic import JsonValue
 from temporalio import activity
 
@@ -28,11 +29,11 @@ from perdure.agent.turns import (
 from perdure.agent.working_memory import LONGEST_NOTE
 from perdure.chats import ReplyPlace
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
-from perdure.errors import InvalidInput, InvalidTask, WorkerUnavailable
+from perdure.errors import InvalidInput, InvalidTask, StoreUnavailable, WorkerUnavailable
 from perdure.identity import content_digest
 from perdure.memory.extraction.preceding import open_question
 from perdure.memory.extraction.screening import answered, brief_end
-from perdure.models.errors import ContextExceeded
+from perdure.models.errors import ContextExceeded, ModelRefused
 from perdure.models.language import LanguageModel, LanguageModels
 from perdure.models.language.conversation import Instruction, Message, Replied, ToolSpec, ToolUse, Usage
 from perdure.names import Activity
@@ -42,6 +43,11 @@ from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.tokens import TokenStreams
 from perdure.tasks import StepStatus
 from perdure.toolbox import Toolbox
+
+_log = structlog.get_logger(__name__)
+
+_SUMMARY_ATTEMPTS = 5
+"""How often a model is asked for a summary while it does not answer; a choice, some ten seconds."""
 
 _LOOKED_BACK = 4
 """Turns among which the question is looked for that somebody answers: "One moment." may come between. A choice."""
@@ -135,10 +141,11 @@ class ReasoningActivities:
     async def compress(self, call: CompressCall) -> Ended:
         """Make a summary of turns, and keep each of them as an episode of its own.
 
+        Where the model refuses that, or does not answer five times, the summary is what stands in the turns themselves.
+
         Raises:
             WorkerUnavailable: This worker lacks the model.
-            ModelRefused: The model refuses the request.
-            StoreUnavailable: It does not answer.
+            StoreUnavailable: It does not answer yet.
         """
         turns = [await self._read(call, turn) for turn in call.turns]
         numbered = list(enumerate(turns, call.first))
@@ -160,8 +167,12 @@ class ReasoningActivities:
                 replied = await model.reply(told, [Instruction(text=asked)], [])
                 summary = whole(replied.reply.text).strip()[: call.limit]
                 used = replied.usage
-            except ContextExceeded:
-                summary = ""
+            except ModelRefused as problem:
+                _log.warning("no summary by the model", model=model.name, problem=str(problem))
+            except StoreUnavailable as problem:
+                if activity.info().attempt < _SUMMARY_ATTEMPTS:
+                    raise
+                _log.warning("no summary by the model", model=model.name, problem=str(problem))
         summary = summary or extract(before, texts, call.limit)
         kept = await self._keep(call, summary)
         return _ended("compressed", Compressed(summary=kept, size=len(summary), read=used.read, written=used.written))

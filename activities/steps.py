@@ -1,14 +1,10 @@
 """A task's steps as activities: one for each tool, under the tool's own name, and one for each kind without a tool."""
 
 import time
-import unicodedata
 import uuid
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pydantic import JsonValue
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
@@ -23,26 +19,17 @@ from perdure.agent.steps.calls import (
     ExpandCall,
     RecallCall,
     RememberCall,
-    Result,
     StepCall,
     Value,
 )
-from perdure.agent.steps.evaluator import SKIPPED
 from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.tool_specs import MemoryTool
-from perdure.changes import Actor, ActorKind
-from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
-from perdure.explanations import RecallSummary
+from perdure.errors import NotDone, PerdureError, ToolFailed, WorkerUnavailable
 from perdure.frames import frames_of
-from perdure.memory.membership import MemberBook
-from perdure.memory.recall.query import Query, RecallResult
-from perdure.memory.recall.service import Recall
 from perdure.names import Activity
 from perdure.questions import QuestionKind
-from perdure.stores.redis.recalls import TaskRecalls
-from perdure.tasks import StepStatus
 from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
@@ -129,9 +116,7 @@ class StepActivities:
         """
 
         async def remember() -> Ended:
-            outcome = await self._runner.remember(call)
-            await self._session.remembered(call, outcome)
-            return outcome
+            return await self._runner.remember(call)
 
         how: dict[str, Any] = {
             "tool": MemoryTool.REMEMBER.value,
@@ -259,92 +244,3 @@ def _is_asked_to_stop() -> bool:
     """Return whether the task of this attempt is cancelled, and not its worker, which would leave it to another one."""
     why = activity.cancellation_details()
     return why is not None and why.cancel_requested
-
-
-NAMED = 20
-"""How many items a summary names, so that the history of a task with many recalls stays small."""
-
-
-class RecallStepActivities:
-    """Recalls for steps."""
-
-    def __init__(
-        self, runner: StepRunner, recall: Recall, members: MemberBook, recalls: TaskRecalls, guard: MemoryGuard
-    ) -> None:
-        self._guard = guard
-        self._runner = runner
-        self._recall = recall
-        self._members = members
-        self._recalls = recalls
-
-    @activity.defn(name=Activity.RECALL_STEP)
-    async def recall_step(self, call: RecallCall) -> Ended:
-        """Recall what a step asks for.
-
-        Raises:
-            Blocked: A policy does not let the model ask that.
-            UnknownOwner: The task's user does not belong to the owner that the step names, or there is no such owner.
-            ApplicationError: A person is asked first; see ``asking``.
-        """
-        how: dict[str, Any] = {"tool": MemoryTool.RECALL.value, "effect": Effect.READ, "arguments": given_of(call)}
-        return made(await self._guard.guarded(call, this_attempt(), lambda: self._recalled(call), **how), call.path)
-
-    async def _recalled(self, call: RecallCall) -> Ended:
-        terms = await self._runner.terms(call)
-        if terms is None:
-            return SKIPPED
-        info = activity.info()
-        query = Query.of(
-            terms,
-            f"{call.path}.recall",
-            # Checked with each step: a user removed from a team while their task runs reads no more of its memory.
-            tenant=await self._members.reached(call.tenant, terms.of),
-            session=call.session,
-            now=call.now,
-            only_reads=not call.memory.remembers,
-            tell_left_out=True,
-            shows_ids=call.shows_ids,
-            by=Actor(kind=ActorKind.AGENT, id=info.workflow_id or ""),
-            operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
-        )
-        found = await self._recall.recall(query)
-        if call.memory.remembers:
-            memories = [item.id for item in found.items if item.kind == "memory"]
-            # Without Redis the task goes on, but these are not credited with how it ends.
-            with suppress(StoreUnavailable):
-                await self._recalls.add(call.tenant, call.task_id, memories, of=terms.of, epoch=call.epoch)
-        parts = await self._runner.keep(call, _parts(found, terms.keys))
-        return Ended(
-            result=Result(status=StepStatus.DONE, parts=parts),
-            recall=_summary(call.path, found),
-        )
-
-
-def _parts(found: RecallResult, asked: Sequence[str]) -> dict[str, JsonValue]:
-    records = (item for item in found.items if item.kind == "record")
-    newest_last = sorted(records, key=lambda item: (item.last_seen, item.recorded_at or item.last_seen))
-    payloads = {item.key: item.payload for item in newest_last}
-    # A skill looks a record up by the key as it wrote it.
-    spelled = {key: payloads[normal] for key in asked if (normal := unicodedata.normalize("NFC", key)) in payloads}
-    return {
-        "items": [item.model_dump(mode="json") for item in found.items],
-        "records": payloads | spelled,
-        "context": found.context,
-    }
-
-
-def _summary(step: str, found: RecallResult) -> RecallSummary:
-    how = [item.found_by for item in found.items]
-    counted = ", ".join(f"{how.count(one)} {one}" for one in dict.fromkeys(how)) or "nothing"
-    searched = f"; {found.trigger.told}" if found.trigger.told else ""
-    return RecallSummary(
-        step=step,
-        recalled=len(found.items),
-        ids=tuple(item.id for item in found.items[:NAMED]),
-        scores=tuple(round(item.score, 4) for item in found.items[:NAMED]),
-        why=f"{counted}{searched}" + (f"; no answer from {', '.join(found.degraded)}" if found.degraded else ""),
-        degraded=bool(found.degraded),
-        milliseconds=found.milliseconds,
-        left_out=dict(Counter(one.reason for one in found.left_out)),
-        withheld=found.withheld,
-    )

@@ -19,7 +19,7 @@ class ValueActivities:
 
     Args:
         values: Where large values are kept.
-        session: Records that an event came, and what a step has learned.
+        session: Records that an event came.
     """
 
     def __init__(self, values: Values, session: SessionWriter) -> None:
@@ -56,6 +56,4 @@ class ValueActivities:
     @activity.defn(name=Activity.LEAVE_SKILL)
     async def leave_skill(self, call: LeaveCall) -> Ended:
         """Return the outcome of a step that runs a skill, all of whose steps have ended."""
-        outcome = await leaving(call, self._values)
-        await self._session.remembered(call, outcome)
-        return outcome
+        return await leaving(call, self._values)

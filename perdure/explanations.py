@@ -65,6 +65,8 @@ class TaskExplanation(Passed):
     """Its ingest jobs that failed, and why."""
     settled: tuple[SettledJob, ...] = ()
     """Its ingest jobs that Temporal no longer has, as the journal knows them."""
+    elsewhere: tuple[str, ...] = ()
+    """Jobs of another installation's memory, which knows what became of them."""
     gone: tuple[str, ...] = ()
     """Its ingest jobs that are no longer known, or not in this process."""
     refused: tuple[str, ...] = ()

@@ -45,6 +45,20 @@ def named_job(tag: str, *parts: JsonValue) -> str:
     return f"ingest-{digest(tag, *parts)[:24]}"
 
 
+class SessionNote(Passed):
+    """A session in which it is noted what a batch has made memory of."""
+
+    tenant: TenantId
+    """Whose session it is: the batch may be for a team's memory, or an agent's."""
+    session: str
+    since: Instant | None = None
+    """When it was said or learned: nothing is noted once the user was erased since. None: when the batch began."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class Batch(Passed):
     """Items of one tenant to be remembered together; the unit of a job."""
 
@@ -61,6 +75,8 @@ class Batch(Passed):
     agent: Name | None = None
     session: str = ""
     """The session that its memories were extracted from; empty: they were given."""
+    noted_in: SessionNote | None = Field(default=None, exclude_if=_is_none)
+    """Where it is noted what is believed of it, once it is: what is on hold or refused is shown of no session."""
     policy: Name = DEFAULT_POLICY
     """The write policy that decides on it."""
     by: Actor | None = None
@@ -155,10 +171,25 @@ class ItemReceipt(Passed):
     """For what is held: the id of the hold, by which it is approved or rejected."""
 
 
+ELSEWHERE = "elsewhere:"
+"""What the id of a job begins with that another installation runs: Temporal knows none of that name here."""
+
+
+class SubmitCall(Passed):
+    """The input of ``submit_ingest``."""
+
+    batch: Batch
+    user_id: str = ""
+    """For whom: the memory of another installation knows nobody by their tenant."""
+
+
 class WaitIngestCall(Passed):
     """The input of ``wait_ingest``."""
 
     job: str
+    user_id: str = ""
+    """For whom the job is, and of which owner's memory: see ``SubmitCall``."""
+    of: OwnerId | None = None
 
 
 class Receipt(Passed):

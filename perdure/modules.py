@@ -6,6 +6,9 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from perdure.errors import InvalidInput
 from perdure.frames import frames_of, own
@@ -16,6 +19,23 @@ from perdure.packages import PACKAGES
 def is_file(name: str) -> bool:
     """Return whether somebody names a module by its file."""
     return name.endswith(".py") or "/" in name
+
+
+def _found_anywhere(module: str) -> str:
+    return str(Path(module).expanduser().absolute()) if is_file(module) else module
+
+
+Module = Annotated[str, AfterValidator(_found_anywhere)]
+"""A Python module: its import path, or its file."""
+
+
+def _provided_anywhere(name: str) -> str:
+    provider, colon, model = name.partition(":")
+    return f"{_found_anywhere(provider)}{colon}{model}"
+
+
+ModelName = Annotated[str, AfterValidator(_provided_anywhere)]
+"""A model: ``openai:<model>``, or ``<module>:<model>`` of a provider of one's own (see docs/models.md)."""
 
 
 def module_of(name: str, field: str) -> ModuleType:

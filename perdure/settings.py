@@ -26,7 +26,7 @@ from perdure.documents import nearest, refused
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
-from perdure.modules import is_file
+from perdure.modules import ModelName, Module
 from perdure.temporal.configuration import temporal_address
 from perdure.variables import PREFIX, base_folder, read_file, read_secrets, warn_of_unknown
 from perdure.words import ENGLISH, LANGUAGES
@@ -36,14 +36,6 @@ _CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", r
 """The shape of a cron expression; Temporal checks the numbers and names in it."""
 
 Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
-
-
-def _found_anywhere(module: str) -> str:
-    return str(Path(module).expanduser().absolute()) if is_file(module) else module
-
-
-Module = Annotated[str, AfterValidator(_found_anywhere)]
-"""A Python module: its import path, or its file."""
 
 
 class Addresses(Passed):
@@ -78,6 +70,7 @@ class Settings(BaseSettings):
     weaviate_grpc_port: Annotated[int, Field(ge=1, le=65535)] = 50051
     """Weaviate's gRPC port, on the same host."""
     weaviate_api_key: SecretStr | None = None
+    """Its key, if it wants one."""
     weaviate_open_files: Annotated[int, Field(ge=256)] = 20_000
     """How many files a Weaviate that you run may open (``ulimit -n``). An open user takes 45: as many as fit into half
     of the limit are kept open, 217 by default, and using another one opens it."""
@@ -103,8 +96,8 @@ class Settings(BaseSettings):
     secrets_from: str = ""
     """``module:name`` of where secrets are besides: an object with ``has`` and ``get``; see docs/tools.md."""
 
-    embedding: str = "auto"
-    """The embedding model: ``auto``, ``all-MiniLM-L6-v2`` or ``openai:<model>``."""
+    embedding: ModelName = "auto"
+    """The embedding model: ``auto``, ``all-MiniLM-L6-v2``, or a provider's."""
     language: str = ENGLISH
     """The language that words are stemmed in before they are searched, as Snowball names it. What is stored is bound to
     it, as to the embedding model; other languages are found by words too, where they are written alike."""
@@ -113,14 +106,14 @@ class Settings(BaseSettings):
     openai_base_url: str | None = None
     """Any server that speaks OpenAI's API."""
 
-    model: str = ""
-    """The language model that extracts memories from what is said, and that agents use which name none:
-    ``openai:<model>``. Without one, rules extract."""
+    model: ModelName = ""
+    """The language model that extracts memories from what is said, and that agents use which name none. Without one,
+    rules extract."""
     model_api: Literal["responses", "chat"] = "responses"
-    """How the model's server is asked: OpenAI's Responses API, or chat completions, which compatible servers have."""
-    summary_model: str = ""
-    """The language model that makes summaries of an agent's earlier turns, which a cheaper one can:
-    ``openai:<model>``. Without one, the agent's own does."""
+    """How OpenAI's server is asked: by its Responses API, or chat completions, which compatible servers have."""
+    summary_model: ModelName = ""
+    """The language model that makes summaries of an agent's earlier turns, which a cheaper one can; by default, the
+    agent's own."""
     model_timeout: Annotated[float, Field(gt=0, le=3_600)] = 300.0
     """Seconds that an agent's model may take for one turn."""
     chat_idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24.0
@@ -128,7 +121,12 @@ class Settings(BaseSettings):
     write_policies: Absolute | None = None
     """A YAML file of write policies, which says what may be believed; see docs/memory.md."""
     retention_rules: Absolute | None = None
-    """A YAML file of retention rules, which says what is forgotten and when; see docs/memory.md."""
+    """A YAML file of retention rules, which says what is forgotten and when; see docs/rights.md."""
+
+    memory_url: str | None = None
+    """The service of another installation whose memory the tasks of this one's workers use; see docs/memory.md."""
+    memory_token: SecretStr | None = None
+    """A token for it, for all its users, with the scopes ``read`` and ``write``."""
 
     journal: Absolute | None = None
     """The folder of the journal, which all workers of an installation share; ``journal`` in ``home`` if not set."""
@@ -233,7 +231,7 @@ class Settings(BaseSettings):
             raise ValueError(f"{language!r} is not a language of Snowball's; {nearest(language, LANGUAGES)}")
         return language
 
-    @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
+    @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", "memory_url", mode="after")
     @classmethod
     def _is_url(cls, url: str | None) -> str | None:
         parts = urlsplit(url) if url else None
@@ -255,8 +253,8 @@ class Settings(BaseSettings):
     @classmethod
     def _is_model(cls, name: str) -> str:
         # Otherwise only the first summary of a task would tell.
-        if name and not re.fullmatch(r"openai:.+", name):
-            raise ValueError("must be openai:<model>, or empty")
+        if name and not re.fullmatch(r"[^:]+:.+", name):
+            raise ValueError("must be openai:<model>, <module>:<model>, or empty")
         return name
 
     @field_validator("webhook_url")
@@ -280,6 +278,13 @@ class Settings(BaseSettings):
         if self.webhook_url is not None and self.webhook_secret is None:
             fix = f"set {PREFIX}WEBHOOK_SECRET, which signs deliveries"
             raise InvalidInput("webhook_secret", "is missing", fix=fix)
+        return self
+
+    @model_validator(mode="after")
+    def _may_ask_elsewhere(self) -> Self:
+        if self.memory_url is not None and self.memory_token is None:
+            fix = f"set {PREFIX}MEMORY_TOKEN to one that 'perdure tokens create' made there"
+            raise InvalidInput("memory_token", "is missing", fix=fix)
         return self
 
     @model_validator(mode="after")

@@ -13,6 +13,10 @@ class StartedTask(Passed):
     """Whether this request started it; otherwise it was open, or had completed, under the same id."""
     ended_at: Instant | None = None
     """When it completed, if it did."""
+    earlier: str = ""
+    """How an earlier run under the same id ended, in a word: it goes on from the effects that this one recorded."""
+    earlier_at: Instant | None = None
+    """When that was."""
 
 
 class TaskStanding(Passed):

@@ -9,10 +9,12 @@ from perdure.agent.steps.validation import check_linked
 from perdure.errors import InvalidInput, InvalidPolicy
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
+from perdure.registry.agents import AgentLibrary
+from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from worker.policies import policies_of, rules_of
-from worker.wiring.registries import known_tools_of, secrets_of, skills_of
+from worker.wiring.registries import known_tools_of, prompts_of, secrets_of, skills_of
 
 
 def require_folders(settings: Settings) -> None:
@@ -63,6 +65,22 @@ async def policies(settings: Settings) -> tuple[bool, str, str]:
         return False, str(error), fix
     names = ", ".join(f"{one.name}{' (deprecated)' if one.deprecated else ''}" for one in found.policies)
     return True, f"{names}; version {found.version[:SHORT]}" if names else "none", ""
+
+
+async def agents(settings: Settings) -> tuple[bool, str, str]:
+    """Return the agents and the prompts that can be used, or what is wrong with others."""
+    require_folders(settings)
+    libraries = (AgentLibrary(settings.agents, prompts=prompts_of(settings)), PromptLibrary(settings.prompts))
+    usable: list[str] = []
+    bad: list[str] = []
+    for library in libraries:
+        for name in library.names():
+            try:
+                library.get(name)
+                usable.append(name)
+            except InvalidInput as error:
+                bad.append(str(error))
+    return not bad, "; ".join(bad) or ", ".join(usable) or "none", "correct them: perdure check names the line"
 
 
 async def skills(settings: Settings) -> tuple[bool, str, str]:

@@ -51,6 +51,7 @@ from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
 from worker import audits, configured, local_worker
+from worker.elsewhere import examined
 from worker.wiring.parts import embedder_of, longterm_of
 
 ENOUGH_DISK = 1_000_000_000
@@ -119,7 +120,8 @@ async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) 
         quick: Run only the checks that a container's health depends on.
         deep: Read everything that is stored as well.
     """
-    checks = _QUICK if quick else _CHECKS | (_DEEP if deep else {})
+    elsewhere = {"memory elsewhere": _elsewhere} if patient.settings.memory_url else {}
+    checks = _QUICK if quick else _CHECKS | elsewhere | (_DEEP if deep else {})
     return [await _asked(name, check, patient) for name, check in checks.items()]
 
 
@@ -240,6 +242,10 @@ async def _vectors(patient: Patient) -> tuple[bool, str, str]:
     return False, detail, "keep a worker running: it repairs them within a minute"
 
 
+async def _elsewhere(patient: Patient) -> tuple[bool, str, str]:
+    return await examined(patient.settings)
+
+
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
     path = patient.settings.tenant_key_file
     key = TenantKey.load(path)
@@ -325,6 +331,7 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "tools": lambda patient: configured.tools(patient.settings),
     "rules": lambda patient: configured.rules(patient.settings),
     "skills": lambda patient: configured.skills(patient.settings),
+    "agents": lambda patient: configured.agents(patient.settings),
     "policies": lambda patient: configured.policies(patient.settings),
 }
 

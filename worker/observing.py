@@ -19,6 +19,16 @@ from perdure.settings import Settings
 from worker.policies import policies_of
 
 
+def is_verbatim(request: ObserveRequest, settings: Settings) -> bool:
+    """Return whether what was said is kept word for word, and nothing is extracted.
+
+    Raises:
+        InvalidInput: The request is malformed, or there is no such policy.
+    """
+    refuse_unknown(request)
+    return policy_named(policies_of(settings), request.policy).verbatim
+
+
 async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[JsonValue], tuple[NotBelieved, ...]]:
     """Return the items that are offered to memory, and what is left out of what was said.
 

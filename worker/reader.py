@@ -21,7 +21,7 @@ from perdure.memory.membership import members_of
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
-from perdure.memory.updating.exports import ExportedConsent, ExportedEpisode, ExportedHold, ExportedMembership, written
+from perdure.memory.updating.exports import ExportedConsent, ExportedHold, ExportedMembership, written
 from perdure.memory.updating.identifying import identified
 from perdure.memory.updating.updater import unknown
 from perdure.memory.updating.versions import rejections, settled_jobs, versions
@@ -31,13 +31,12 @@ from perdure.settings import Addresses, Settings
 from perdure.stores.audit.lines import AuditKind
 from perdure.stores.journal.lines import Line
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.keys import session_digest
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
 from perdure.tolerance import taken_back
 from perdure.updates import Rejection, Version
-from worker.snapshots import counted, whole
+from worker.snapshots import counted, happened, session_items, whole
 from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
 
 _LOADED_WITHIN = 10.0
@@ -269,25 +268,17 @@ class Reader:
             by: Who reads.
         """
         tenant = await self.tenant(user_id, of)
-        episodes = [one.changed(episode=one.episode.seen_by(user_id)) for one in await self._episodes(tenant)]
+        episodes = [one.changed(episode=one.episode.seen_by(user_id)) for one in await happened(self._reading, tenant)]
+        kept = await session_items(self._reading, tenant)
         lines, known = await whole(self._reading, tenant)
         await self.audited(tenant, [*known, *(one.id for one in holds)], "export", by)
         stored = {entry.id: entry for entry in await counted(self._reading, tenant, known.values())}
         said = consents_of(lines).values()
         consents = [ExportedConsent(consent=one.changed(by=one.by.seen_by(user_id))) for one in said]
         members = await self._memberships(self._reading.tenant_key.tenant_of(user_id), of, lines)
-        others = (*consents, *members, *holds, *episodes)
+        others = (*consents, *members, *holds, *episodes, *kept)
         at = datetime.now(UTC)
         return await asyncio.to_thread(lambda: list(written(stored, lines, at=at, others=others, user_id=user_id)))
-
-    async def _episodes(self, tenant: str) -> list[ExportedEpisode]:
-        """Return what happened in a tenant's sessions, also what waits on this machine for Redis."""
-        waiting = await self._reading.spool.read(tenant)
-        kept = await self._reading.episodes.everything(tenant)
-        found = {(session, one.id): one for session, episodes in kept.items() for one in episodes}
-        for one in waiting.episodes:
-            found.setdefault((session_digest(one.session), one.episode.id), one.episode)
-        return [ExportedEpisode(session=session, episode=one) for (session, _), one in found.items()]
 
     async def _memberships(self, user: str, of: str | None, lines: list[Line]) -> list[ExportedMembership]:
         """Return a user's memberships, or an owner's; of others than the user without their ids, which are theirs."""

@@ -1,15 +1,17 @@
-"""Starting a new journal in this process, which needs its folder: a worker does not start without one."""
+"""Starting a store anew, in this process: no worker starts without a journal, or with another model's vectors."""
 
 import asyncio
 
 from perdure.changes import Actor
+from perdure.errors import StoreLost
+from perdure.losses import Store
 from perdure.settings import Addresses, Settings
 from perdure.stores.tenant_key import TenantKey
 from worker import audits
 from worker.wiring.reading import open_reading
 
 
-async def begin_anew(settings: Settings, addresses: Addresses, by: Actor) -> str:
+async def begin_journal(settings: Settings, addresses: Addresses, by: Actor) -> str:
     """Start a new journal in the folder of the settings; returns its id.
 
     The audit was in its folder: giving up the journal accepts the loss of the audit.
@@ -26,3 +28,21 @@ async def begin_anew(settings: Settings, addresses: Addresses, by: Actor) -> str
         begun = await reading.whole.begin_journal(key)
     await audits.accept(settings, addresses, by)
     return begun
+
+
+async def drop_collections(settings: Settings, addresses: Addresses) -> None:
+    """Delete the collections in Weaviate, so that the next worker rebuilds them from the journal.
+
+    Raises:
+        StoreLost: Redis or the journal lost something: not all would come back.
+        TenantKeyMissing: The installation's tenant key is not here.
+        TenantKeyMismatch: The data was written under another key.
+        StoreUnavailable: A store does not answer.
+    """
+    key = await asyncio.to_thread(TenantKey.load, settings.tenant_key_file)
+    async with open_reading(settings, addresses, key) as reading:
+        await reading.installation.require(key)
+        for loss in await reading.whole.examine():
+            if loss.store is not Store.WEAVIATE:
+                raise StoreLost(loss.store, f"{loss.kind.told}: not all that is deleted would come back")
+        await reading.longterm.drop()

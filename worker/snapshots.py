@@ -4,8 +4,11 @@ import asyncio
 from collections.abc import Iterable
 
 from perdure.entries import Entry
+from perdure.memory.updating.exports import ExportedEpisode, ExportedSessionItem
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Line
+from perdure.stores.redis.keys import session_digest
+from perdure.stores.redis.session_items import SessionItemStore
 from perdure.together import together
 from worker.wiring.reading import ReadingServices
 
@@ -42,3 +45,23 @@ async def counted(reading: ReadingServices, tenant: str, entries: Iterable[Entry
             for entry in part
         ]
     return found
+
+
+async def happened(reading: ReadingServices, tenant: str) -> list[ExportedEpisode]:
+    """Return what happened in a tenant's sessions, also what waits on this machine for Redis."""
+    waiting = await reading.spool.read(tenant)
+    kept = await reading.episodes.everything(tenant)
+    found = {(session, one.id): one for session, episodes in kept.items() for one in episodes}
+    for one in waiting.episodes:
+        found.setdefault((session_digest(one.session), one.episode.id), one.episode)
+    return [ExportedEpisode(session=session, episode=one) for (session, _), one in found.items()]
+
+
+async def session_items(reading: ReadingServices, tenant: str) -> list[ExportedSessionItem]:
+    """Return what a tenant's agents keep in their sessions, in the order of each."""
+    kept = await SessionItemStore(reading.redis).everything(tenant)
+    return [
+        ExportedSessionItem(session=session, place=place, item=item)
+        for session, items in kept.items()
+        for place, item in enumerate(items)
+    ]

@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError
 
 from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
 from perdure.items import OfferedItem
-from perdure.jobs import Batch, Receipt, WaitIngestCall
+from perdure.jobs import Batch, Receipt, SessionNote, SubmitCall, WaitIngestCall
 from perdure.names import Activity
 from perdure.tolerance import taken_back
 from workflows import options
@@ -33,8 +33,9 @@ class Outbox:
 
     def __init__(self, learned: Learned) -> None:
         self._learned = learned
-        self._tenant = self._agent = ""
+        self._tenant = self._agent = self._user = ""
         self._epoch: int | None = None
+        self._note: SessionNote | None = None
         self._waiting: dict[str, Batch] = {}
         self._bytes = 0
         self._submitting: dict[str, asyncio.Task[str | ActivityError]] = {}
@@ -44,15 +45,18 @@ class Outbox:
         """How far it has come, unsent batches included."""
         return self._learned.changed(unsent=(*self._learned.unsent, *self._waiting.values()))
 
-    def start(self, tenant: str, epoch: int | None, agent: str) -> None:
+    def start(self, user: str, tenant: str, epoch: int | None, agent: str, session: str) -> None:
         """Send what an earlier run could not.
 
         Args:
-            tenant: Whose memory it is for.
+            user: Whose memory it is for.
+            tenant: Their tenant.
+            session: The task's session, which shows what was learned once it is believed.
             epoch: Theirs when the task was prepared: nothing is remembered once they are erased. None: unknown.
             agent: Who learned it.
         """
-        self._tenant, self._epoch, self._agent = tenant, epoch, agent
+        self._user, self._tenant, self._epoch, self._agent = user, tenant, epoch, agent
+        self._note = SessionNote(tenant=tenant, session=session) if session else None
         unsent = self._learned.unsent
         self._update(unsent=())
         for batch in unsent:
@@ -90,13 +94,13 @@ class Outbox:
         self.flush()
         self._update(buffer=_dated(items))
         self._refuse(*refused)
-        for submitting in [self._send(batch) for batch in self._batches()]:
+        for of, submitting in [(batch.of, self._send(batch)) for batch in self._batches()]:
             job = await asyncio.shield(submitting)
             if isinstance(job, ActivityError):
                 raise job
             receipt = await workflow.execute_activity(
                 Activity.WAIT_INGEST,
-                WaitIngestCall(job=job),
+                WaitIngestCall(job=job, user_id=self._user, of=of),
                 result_type=Receipt,
                 summary="until it is searchable",
                 **options.of_ingest(),
@@ -143,9 +147,9 @@ class Outbox:
             self._submitting.pop(batch.key, None)
 
     async def _submit(self, batch: Batch) -> str:
-        summary = f"{len(batch.items)} to remember"
+        call, summary = SubmitCall(batch=batch, user_id=self._user), f"{len(batch.items)} to remember"
         job = await workflow.execute_activity(
-            Activity.SUBMIT_INGEST, batch, result_type=str, summary=summary, **options.of_ingest()
+            Activity.SUBMIT_INGEST, call, result_type=str, summary=summary, **options.of_ingest()
         )
         self._update(jobs=(*self._learned.jobs, job)[-JOBS_KEPT:], started=self._learned.started + 1)
         return job
@@ -158,6 +162,7 @@ class Outbox:
             of_one = [one for one in buffer if one.of == of]
             for start in range(0, len(of_one), BATCH):
                 some = of_one[start : start + BATCH]
+                recorded = tuple(one.at or workflow.now() for one in some)
                 whole = {
                     "tenant": self._tenant,
                     "of": of,
@@ -165,7 +170,8 @@ class Outbox:
                     "items": tuple(one.item for one in some),
                     "run": run,
                     "agent": self._agent,
-                    "recorded": tuple(one.at or workflow.now() for one in some),
+                    "noted_in": self._note and self._note.changed(since=min(recorded)),
+                    "recorded": recorded,
                 }
                 batch = taken_back(Batch, whole)
                 # An owner's epoch is another one.

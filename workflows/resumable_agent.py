@@ -197,7 +197,8 @@ class ResumableAgent(Steerable, Conversing):
             # The run was reset: what comes next may have happened in the run that it was reset from.
             running.state = running.state.changed(earlier=running.state.earlier or running.state.started_at)
         prepared = running.state.prepared
-        running.outbox.start(prepared.tenant, prepared.epoch, running.task.agent)
+        task = running.task
+        running.outbox.start(task.user_id, prepared.tenant, prepared.epoch, task.agent, task.session)
         self._keeper.start()
         running.enter(Phase.RUNNING)
         return await within_deadline(running, self.runner().run())

@@ -68,12 +68,13 @@ class TurnCalls:
         resumed = state.branches[path].resumed if path in state.branches else None
         # Of what a model does with its own memory, policies are asked as well.
         asked_about = {"acting": acting_of(self._task, self._prepared, state), "resumed": resumed}
+        of_user = {"user_id": self._task.user_id}
         match wanted.tool:
             case MemoryTool.RECALL:
                 step = RecallStep(id="recall", recall=RecallTemplate(text="${inputs.given.text}"))
                 context = context_of(self._task, self._prepared, path, now, _scope(given))
                 asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
-                call = RecallCall.model_validate(context | asked | asked_about)
+                call = RecallCall.model_validate(context | asked | asked_about | of_user)
                 return Action(branch=path, path=path, activity=Activity.RECALL_STEP, call=call)
             case MemoryTool.REMEMBER:
                 entry = MemoryTemplate(memory="${inputs.given.text}")

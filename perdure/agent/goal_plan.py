@@ -173,7 +173,7 @@ class GoalPlan:
             # Memory is asked in at most as many characters; what a goal is about stands at its beginning.
             scope = Scope(elements={"goal": self._sought(conversation)[:LONGEST_QUESTION]})
             context = context_of(self._task, self._prepared, path, now, scope)
-            asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
+            asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers, "user_id": self._task.user_id}
             call = RecallCall.model_validate(context | asked)
             return Action(branch=MAIN, path=path, activity=Activity.RECALL_STEP, call=call, is_step=False)
         of = context_of(self._task, self._prepared, f"turn[{number}]", now) | {

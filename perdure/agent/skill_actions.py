@@ -113,7 +113,8 @@ class SkillActions:
                 how = {"activity": Activity.PROMPT_STEP, "call": call, "critical": critical}
                 how["requests"] = ASKED * step.tries
             case RecallStep() if task.memory.recalls:
-                how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
+                asked = {"now": now, "user_id": task.user_id}
+                how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate(of | asked)}
             case RememberStep(critical=critical) if task.memory.remembers:
                 call = RememberCall.model_validate(of)
                 how = {"activity": Activity.REMEMBER_STEP, "call": call, "critical": critical}

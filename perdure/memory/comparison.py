@@ -119,8 +119,11 @@ def purgeable(expected: Mapping[str, int], stored: Mapping[str, Entry], at: date
 
 
 def observed_anew(tenant: str, line: Accepted, deletions: Mapping[str, Deletion]) -> bool:
-    """Return whether an accepted item was observed after its entry was purged: its job is still to come."""
-    deletion = deletions.get(line.id)
+    """Return whether an accepted item was observed after its entry was purged: its job is still to come.
+
+    In other words, an entry has another id, which the line of the deletion log has.
+    """
+    deletion = deletions.get(line.id) or next((one for one in deletions.values() if line.id in one.wordings), None)
     return deletion is not None and not deletion.covers(occurrence_of(tenant, line.item), line.recorded or line.at)
 
 

@@ -6,6 +6,7 @@ away, and show who changed what and why. What is only counted (``Door.count``) i
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
@@ -228,7 +229,9 @@ class Door:
             if left := await self._longterm.stored(tenant, gone):
                 raise StoreUnavailable("weaviate", f"{len(left)} entries are stored although they were deleted")
             await lease.require(self._margin)
-            await self._journal.drop(tenant, gone, spared=lambda line: observed_anew(tenant, line, deletions))
+            wordings = [one for line in deletions.values() for one in line.wordings]
+            spared = partial(observed_anew, tenant, deletions=deletions)
+            await self._journal.drop(tenant, gone, wordings=wordings, spared=spared)
             if gone:
                 again = not stored.keys() >= {*gone}
                 await self._audit.changed(tenant, {why: gone}, operation=operation, by=by, again=again)

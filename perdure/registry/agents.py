@@ -36,7 +36,7 @@ class Agent(Passed):
     prompt: PromptUse | None = Field(default=None, exclude_if=_is_none)
     """The prompt that its instructions come from; written as a mapping under ``instructions``."""
     model: str = ""
-    """``openai:<model>``; empty: the worker's own."""
+    """``openai:<model>``, or ``<module>:<model>`` of a provider of your own; empty: the worker's own."""
     tools: tuple[Name, ...] = ()
     """What it may call."""
     skills: tuple[Name, ...] = ()

@@ -81,7 +81,7 @@ class PromptStep(Passed):
     uses: PromptUse | None = Field(default=None, exclude_if=is_none)
     """The prompt that it names; written as a mapping under ``prompt``."""
     model: str = ""
-    """``openai:<model>``; empty: the installation's."""
+    """``openai:<model>``, or ``<module>:<model>`` of a provider of your own; empty: the installation's."""
     retry: Annotated[int, Field(ge=0, le=MOST_ASKED)] | None = Field(default=None, exclude_if=is_none)
     """How often the model is asked until its answer is as expected and in time; 0 is once, and so is none."""
     timeout: Duration | None = Field(default=None, exclude_if=is_none)

@@ -7,13 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from perdure.temporal.agent_session import AgentSession
     from perdure.temporal.memory import recall, remember, until_searchable
     from perdure.temporal.people import ask_person
     from perdure.temporal.plugin import Plugin
 
-__all__ = ["Plugin", "ask_person", "recall", "remember", "until_searchable"]
+__all__ = ["AgentSession", "Plugin", "ask_person", "recall", "remember", "until_searchable"]
 
-_MODULES = {"Plugin": "plugin", "ask_person": "people"}
+_MODULES = {"AgentSession": "agent_session", "Plugin": "plugin", "ask_person": "people"}
 
 
 def __getattr__(name: str) -> Any:

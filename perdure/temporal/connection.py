@@ -51,7 +51,13 @@ async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Cl
 
 
 async def pollers(
-    client: Client, queue: str, *, pid: int | None = None, here: bool = False, elsewhere: bool = False
+    client: Client,
+    queue: str,
+    *,
+    pid: int | None = None,
+    here: bool = False,
+    elsewhere: bool = False,
+    lately: bool = False,
 ) -> int:
     """Return how many workers serve a task queue; one that was killed still counts for up to five minutes.
 
@@ -62,6 +68,7 @@ async def pollers(
         here: Count only workers on this machine (or in this container) that have asked for work lately: not one that
             hangs.
         elsewhere: Count only workers on other machines.
+        lately: Count only workers that have asked for work in the last minute and a half.
     """
     answer = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
@@ -76,8 +83,8 @@ async def pollers(
     if elsewhere:
         found = [one for one in found if not one.identity.endswith(host)]
     if here:
-        lately = datetime.now(UTC) - _ASKS_WITHIN
-        found = [
-            one for one in found if one.identity.endswith(host) and one.last_access_time.ToDatetime(tzinfo=UTC) > lately
-        ]
+        found = [one for one in found if one.identity.endswith(host)]
+    if here or lately:
+        since = datetime.now(UTC) - _ASKS_WITHIN
+        found = [one for one in found if one.last_access_time.ToDatetime(tzinfo=UTC) > since]
     return len(found)

@@ -14,7 +14,7 @@ from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers.processes import Child
 from perdure.holds import Decided, HoldOutcome, hold_id
-from perdure.jobs import Fate, Receipt
+from perdure.jobs import Fate, Receipt, SubmitCall
 from perdure.memory.writing.checking import read_batch
 from perdure.names import ANSWER, QUESTIONS
 from perdure.questions import Answer, Question
@@ -44,7 +44,7 @@ async def submitted(here: Deployment, tenant: str, *items: JsonValue) -> tuple[A
     batch = read_batch(tenant=tenant, key="k", items=items)
     submitting = await here.client.start_activity(
         "submit_ingest",
-        batch,
+        SubmitCall(batch=batch),
         id=uuid4().hex,
         task_queue=here.queue,
         result_type=str,

@@ -18,7 +18,7 @@ from localservers.processes import Child
 from perdure.changes import Change
 from perdure.entries import Entry
 from perdure.items import Item
-from perdure.jobs import Batch, Fate, Receipt
+from perdure.jobs import Batch, Fate, Receipt, SubmitCall
 from perdure.memory import comparison
 from perdure.memory.auditing.reading import shown, verified
 from perdure.memory.door import Door
@@ -82,7 +82,7 @@ async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant
         doomed = await start(here, servers, point)
         handle = await here.client.start_activity(
             "submit_ingest",
-            batch,
+            SubmitCall(batch=batch),
             id=uuid4().hex,
             task_queue=here.queue,
             result_type=str,

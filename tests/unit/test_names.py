@@ -23,9 +23,11 @@ from activities.notifying import NotifyingActivities
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
+from activities.recalling import RecallStepActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
-from activities.steps import RecallStepActivities, StepActivities
+from activities.session_items import SessionItemActivities
+from activities.steps import StepActivities
 from activities.tasks import TaskActivities
 from activities.updating import UpdatingActivities
 from activities.values import ValueActivities
@@ -56,6 +58,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             CreditingActivities,
             JudgingActivities,
             LessonActivities,
+            SessionItemActivities,
             CorrectingActivities,
             PromptActivities,
             ValueActivities,

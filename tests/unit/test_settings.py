@@ -52,7 +52,7 @@ def test_the_users_file_is_read_where_there_is_no_other(tmp_path: Path) -> None:
         ('task_que = "x"', "task_que: is not a setting (did you mean 'task_queue'?)"),
         ('task_queue = "a b"', "task_queue: 'a b' is not a valid name (letters"),
         ("claim_ttl_days = 0", "claim_ttl_days: 0 is too small"),
-        ('summary_model = "cheap"', "summary_model: must be openai:<model>, or empty"),
+        ('summary_model = "cheap"', "summary_model: must be openai:<model>, <module>:<model>, or empty"),
         ('weaviate_url = "localhost"', "weaviate_url: must be a URL"),
         ("task_queue", "is not TOML"),
     ],
@@ -217,7 +217,7 @@ def test_a_webhook_that_cannot_be_signed_or_reached_is_refused_without_its_addre
 
 
 def test_the_address_of_a_webhook_is_a_secret() -> None:
-    values: dict[str, Any] = {"webhook_url": "https://host/token", "webhook_secret": "a long secret, this"}
+    values: dict[str, Any] = {"webhook_url": "https://host/hush", "webhook_secret": "a long secret, this"}
     settings = Settings(**values)
-    assert "token" not in repr(settings)
-    assert settings.environment()["PERDURE_WEBHOOK_URL"] == "https://host/token"
+    assert "hush" not in repr(settings)
+    assert settings.environment()["PERDURE_WEBHOOK_URL"] == "https://host/hush"

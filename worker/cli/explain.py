@@ -46,6 +46,8 @@ def show(found: TaskExplanation) -> None:
         out.print(f"is writing: {job}", markup=False)
     for job, problem in found.failed.items():
         out.print(f"failed: {job}: {problem}", markup=False)
+    for job in found.elsewhere:
+        out.print(f"wrote elsewhere: {job}: the installation whose memory it is knows what became of it", markup=False)
     for job in found.gone:
         out.print(f"no longer known: {job}: neither Temporal nor the journal knows what it did", markup=False)
     _earlier(earlier.refused, "refusal")

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from perdure.documents import validated
+from perdure.errors import InvalidInput
 from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
 from perdure.settings import Settings
 from worker.cli.memory import Of, require_member
@@ -24,11 +25,28 @@ async def reconcile(
     new_journal: Annotated[
         bool, typer.Option("--new-journal", help="Start a new journal: its folder is lost, and there is no backup.")
     ] = False,
+    new_collections: Annotated[
+        bool,
+        typer.Option(
+            "--new-collections",
+            help="Delete the collections in Weaviate, for workers with another embedding model or language to rebuild.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Merge store, journal and deletion log, and restore what one of them lost. Workers also do so on their own."""
     require_member(user, of)
     settings = Settings()
+    if new_journal and new_collections:
+        raise InvalidInput("new-collections", "needs a whole journal", fix="begin the new journal first, by itself")
+    if new_collections:
+        async with gateway(settings) as here:
+            await here.drop_collections(by=person())
+        if as_json:
+            show_json({"collections": "deleted"})
+        else:
+            out.print("deleted the collections in Weaviate: nothing is lost, the journal has it", markup=False)
+        return say("start a worker: it rebuilds them with its own embedding model; 'perdure reconcile' waits for it")
     if new_journal:
         async with gateway(settings) as here:
             id_ = await here.begin_journal(by=person())

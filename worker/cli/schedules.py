@@ -10,7 +10,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidInput
 from perdure.schedules import TaskSchedule, Timing
 from perdure.settings import Settings
-from worker.cli.reach import gateway, person
+from worker.cli.reach import gateway, person, require_same_settings
 from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.tasks import AsJson, TaskArgument
 from worker.terminal.output import counted, out, program, say, show_json
@@ -34,7 +34,9 @@ async def schedule(
         raise InvalidInput("--cron", problem, fix="give one of them: --cron '0 6 * * MON', or --every 12h")
     given = {"cron": cron, "zone": zone} | ({"every": every} if every else {})
     timing = validated(Timing, given, "", InvalidInput)
-    async with gateway(Settings()) as installation:
+    settings = Settings()
+    require_same_settings(settings)
+    async with gateway(settings) as installation:
         found = await installation.schedule(task, timing, by=person())
     if as_json:
         show_json(found)

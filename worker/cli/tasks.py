@@ -43,6 +43,7 @@ Traced = Annotated[
 ]
 
 
+_GOES_ON = "effects that it recorded are not repeated"
 _AGAIN = "--again goes through it again, with the effects that are recorded; for new effects, choose another task_id"
 
 Verbose = Annotated[
@@ -135,6 +136,8 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
             begun = await _started(installation, task, begin, again=again)
             workflow_id, at = begun.workflow_id, begun.ended_at
             ended = f", which completed at {at:%Y-%m-%d %H:%M:%S %Z}; {_AGAIN}" if at else ""
+            if before := begun.earlier_at:
+                ended = f", whose last run ended at {before:%Y-%m-%d %H:%M:%S %Z}: {begun.earlier}; {_GOES_ON}"
             say(f"{'started' if begun.new else 'attached to'} {workflow_id}{ended}")
             if how.detach:
                 if how.as_json:

@@ -136,9 +136,13 @@ class Base:
         return await pollers(await self.client(), self._settings.task_queue, pid=pid)
 
     @translated
-    async def serving(self) -> int:
-        """Return how many workers serve the task queue, but for those of this machine where its worker cannot start."""
-        count = functools.partial(pollers, await self.client(), self._settings.task_queue)
+    async def serving(self, *, lately: bool = False) -> int:
+        """Return how many workers serve the task queue, but for those of this machine where its worker cannot start.
+
+        Args:
+            lately: Leave out those that have asked for no work for a minute and a half.
+        """
+        count = functools.partial(pollers, await self.client(), self._settings.task_queue, lately=lately)
         return await local_worker.serving(self._settings, count)
 
     @translated

@@ -7,7 +7,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from perdure.changes import Actor
 from perdure.errors import InvalidInput
 from perdure.explanations import TaskExplanation, TaskMemory
-from perdure.jobs import Receipt, SettledJob
+from perdure.jobs import ELSEWHERE, Receipt, SettledJob
 from perdure.names import MEMORY
 from perdure.temporal.errors import perdure_error
 from worker.gateway.base import ANSWERED_WITHIN, call
@@ -35,7 +35,8 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
         failed: dict[str, str] = {}
         missing: list[str] = []
         client = await self.client()
-        for job in told.jobs:
+        here = [job for job in told.jobs if not job.startswith(ELSEWHERE)]
+        for job in here:
             try:
                 if (await job_of(client, job)).status is WorkflowExecutionStatus.RUNNING:
                     running.append(job)
@@ -58,6 +59,7 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
             running=tuple(running),
             failed=failed,
             settled=settled,
+            elsewhere=tuple(job.removeprefix(ELSEWHERE) for job in told.jobs if job not in here),
             gone=tuple(job for job in missing if job not in known),
             refused=told.refused,
             not_listed=told.not_listed,

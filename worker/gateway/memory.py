@@ -132,16 +132,13 @@ class MemoryCalls(Base):
             ModelRefused: The language model that extracts memories refuses the question.
             StoreUnavailable: The model does not answer.
         """
-        from worker.observing import observed  # noqa: PLC0415  it loads rules and models
+        from worker.observing import is_verbatim, observed  # noqa: PLC0415  it loads rules and models
 
-        items, left = await observed(request, self._settings)
-        # Checked here too if this process can, so that no history gets what may not be kept.
-        own = await self._own_reader()
-        verbatim = any(isinstance(one, dict) and one["kind"] == "turn" for one in items)
-        if items and own and not verbatim:
+        verbatim = is_verbatim(request, self._settings)
+        # Here too if this process can: before a model is asked, and so that no history gets what may not be kept.
+        if not verbatim and (own := await self._own_reader()):
             await own.require_consent(request.user_id, request.of, Purpose.EXTRACTED)
-        if not items and own and not await own.consents(request.user_id, request.of, Purpose.EXTRACTED):
-            return Observed(left=left)
+        items, left = await observed(request, self._settings)
         occurrences: list[JsonValue] = [one.occurrence for one in request.said]
         given = RememberRequest(
             user_id=request.user_id,
@@ -245,6 +242,30 @@ class MemoryCalls(Base):
             TenantKeyMismatch: The data was written under another key.
             StoreUnavailable: A store does not answer.
         """
-        from worker import journal  # noqa: PLC0415  it loads every store's client
+        from worker import renewing  # noqa: PLC0415  it loads every store's client
 
-        return await journal.begin_anew(self._settings, self._addresses, by)
+        return await renewing.begin_journal(self._settings, self._addresses, by)
+
+    @call
+    async def drop_collections(self, *, by: Actor) -> None:
+        """Delete the collections in Weaviate: the next worker rebuilds them, with the model that it is set to.
+
+        The journal has all that is remembered but for vectors and what was counted since an entry's last change.
+
+        Raises:
+            InvalidInput: Workers are running, which would rebuild them with the model that they are set to.
+            StoreLost: Redis or the journal lost something.
+            TenantKeyMissing: This process has no tenant key.
+            TenantKeyMismatch: The data was written under another key.
+            StoreUnavailable: A store does not answer.
+        """
+        if running := await self.serving(lately=True):
+            raise InvalidInput(
+                "new-collections",
+                f"{running} {'worker serves' if running == 1 else 'workers serve'} this installation, and would go on "
+                "with the vectors that it makes",
+                fix="stop every worker first; each counts for a minute and a half after its end",
+            )
+        from worker import renewing  # noqa: PLC0415  it loads every store's client
+
+        await renewing.drop_collections(self._settings, self._addresses)

@@ -6,7 +6,13 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 from uuid import uuid4
 
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
+from temporalio.client import (
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+)
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.converter import PayloadConverter
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
@@ -88,7 +94,8 @@ class TaskCalls(Base):
         # A run that is refused would hide how the task has ended.
         if goes_on:
             await self._check(run, CHECKED_WITHIN)
-        elif await self._would_run(task, again=again):
+        found = None if goes_on else await self._found(task)
+        if not goes_on and _would_run(found, again=again):
             await self._check_at_once(run)
         try:
             started = await client.start_workflow(
@@ -111,7 +118,8 @@ class TaskCalls(Base):
 
             await require_same(self._settings, task, handle, found, begin)
             return StartedTask(workflow_id=task.workflow_id, new=False, ended_at=found.close_time)
-        return StartedTask(workflow_id=started.id, new=True)
+        how, at = (found.status, found.close_time) if found else (None, None)
+        return StartedTask(workflow_id=started.id, new=True, earlier=how.name.lower() if how else "", earlier_at=at)
 
     async def _check(self, run: AgentTask, within: float) -> None:
         """Have a worker say within so many seconds whether a task can start."""
@@ -126,15 +134,12 @@ class TaskCalls(Base):
             with suppress(WorkerUnavailable):
                 await self._check(run, CHECKED_AT_ONCE)
 
-    async def _would_run(self, task: AgentTask, *, again: bool) -> bool:
-        """Return whether starting a task would begin a run, and not attach to one."""
+    async def _found(self, task: AgentTask) -> WorkflowExecutionDescription | None:
+        """Return what Temporal says of the last run under a task's id; None: it knows none."""
         try:
-            found = await task_of(await self.client(), task.workflow_id)
+            return await task_of(await self.client(), task.workflow_id)
         except InvalidTask:
-            return True
-        if found.status is WorkflowExecutionStatus.COMPLETED:
-            return again
-        return found.status is not WorkflowExecutionStatus.RUNNING
+            return None
 
     @call
     async def task(self, workflow_id: str, *, by: Actor) -> TaskHandle:
@@ -306,6 +311,13 @@ class TaskCalls(Base):
     async def _require_open(self, workflow_id: str, otherwise: str, by: Actor) -> None:
         if not await self.is_running(workflow_id, by=by):
             raise _ended(workflow_id, otherwise)
+
+
+def _would_run(found: WorkflowExecutionDescription | None, *, again: bool) -> bool:
+    """Return whether starting a task would begin a run, and not attach to one."""
+    if found is not None and found.status is WorkflowExecutionStatus.COMPLETED:
+        return again
+    return found is None or found.status is not WorkflowExecutionStatus.RUNNING
 
 
 def require_person(by: Actor) -> None:

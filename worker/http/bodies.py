@@ -69,6 +69,10 @@ class IngestBody(OwnedBody):
     ]
     agent: Name | None = None
     policy: Name | None = None
+    asked_at: Annotated[
+        Instant | None,
+        Field(description="When they were learned, if that is long ago: an erasure since then keeps them out."),
+    ] = None
 
 
 class QueryBody(OwnedBody):

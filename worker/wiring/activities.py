@@ -26,9 +26,11 @@ from activities.pinning import TaskPinner
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
+from activities.recalling import RecallStepActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
-from activities.steps import RecallStepActivities, StepActivities
+from activities.session_items import SessionItemActivities
+from activities.steps import StepActivities
 from activities.submitting import Submitter
 from activities.tasks import TaskActivities
 from activities.updating import UpdatingActivities
@@ -47,6 +49,7 @@ from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.places import Places
 from perdure.stores.redis.recalls import TaskRecalls
+from perdure.stores.redis.session_items import SessionItemStore
 from perdure.stores.redis.sweeps import SweepTurn
 from perdure.stores.redis.tokens import TokenStreams
 from worker.wiring.services import Services
@@ -111,7 +114,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         CompensatingActivities(services.bindings),
         ForeignActivities(foreign, client, services.session, services.toolbox),
         ValueActivities(values, services.session),
-        RecallStepActivities(runner, services.recall, services.members, recalls, guard),
+        RecallStepActivities(
+            runner=runner,
+            recall=services.recall,
+            members=services.members,
+            recalls=recalls,
+            guard=guard,
+            elsewhere=services.elsewhere,
+        ),
         CreditingActivities(outcomes=outcomes),
         LessonActivities(
             recall=services.recall,
@@ -132,7 +142,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         ),
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner, services.models),
-        PromptActivities(services.models, runner, services.session),
+        PromptActivities(services.models, runner),
         ReasoningActivities(
             services.models,
             services.toolbox,
@@ -151,6 +161,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             session=services.session,
             changed=changed,
             erasures=services.erasures,
+            elsewhere=services.elsewhere,
+        ),
+        SessionItemActivities(
+            store=SessionItemStore(services.redis),
+            members=services.members,
+            consents=services.consents,
+            erasures=services.erasures,
+            audit=services.audit,
         ),
         HoldingActivities(submitter=submitter, door=services.door),
         NotifyingActivities(notifier),
@@ -184,6 +202,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             policy=services.policies[DEFAULT_POLICY],
             changed=changed,
             guard=guard,
+            is_elsewhere=services.elsewhere is not None,
         ),
         ErasingActivities(
             client=client,

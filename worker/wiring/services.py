@@ -6,6 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from activities.elsewhere import MemoryElsewhere
 from activities.episodes import SessionWriter
 from perdure.agent.steps.enforcing import Enforcer
 from perdure.agent.steps.values import Values
@@ -46,6 +47,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.toolbox import Toolbox
 from worker.observing import extractor
 from worker.policies import policies_of, rules_of
+from worker.wiring.elsewhere import memory_elsewhere
 from worker.wiring.parts import WRITE_SECONDS, models_of
 from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
 from worker.wiring.registries import agents_of, secrets_of, servers_of, skills_of, toolbox_of
@@ -82,6 +84,8 @@ class Services(ReadingServices):
     agents: AgentLibrary
     enforcer: Enforcer
     models: LanguageModels
+    elsewhere: MemoryElsewhere | None
+    """The memory that tasks use, if it is not this installation's."""
 
     async def belongs(self) -> None:
         """Check that this process belongs to the installation whose stores it uses, and apply erasures that one lacks.
@@ -128,6 +132,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         extracting as extracts,
         aclosing(models),
         open_servers(configured, secrets) as servers,
+        memory_elsewhere(settings) as elsewhere,
     ):
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), reading.deletions, Leases(redis), rules_of(settings)
@@ -242,4 +247,5 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             agents=agents_of(settings),
             enforcer=Enforcer(guarding, reading.audit),
             models=models,
+            elsewhere=elsewhere,
         )

@@ -152,6 +152,9 @@ class StepCall(StepContext):
 class MemoryCall(StepContext):
     """A call of memory: by a skill's step, or by a model, which policies are asked about."""
 
+    user_id: str = Field(default="", exclude_if=is_empty)
+    """For whom: the memory of another installation knows nobody by their tenant."""
+
     acting: Acting | None = Field(default=None, exclude_if=is_empty)
     """For whom a model makes it; None: a skill's step does, as its author wrote it."""
     resumed: Resumed | None = Field(default=None, exclude_if=is_empty)

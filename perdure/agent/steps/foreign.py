@@ -6,6 +6,7 @@ result is that of a call of which nobody knows whether it happened.
 
 import datetime
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -14,20 +15,20 @@ from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, Calls, Compensation, Ended, Result
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, failed_after, runs
-from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, child_of, task_of
+from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, arguments_of, child_of, of_user, task_of
 from perdure.agent.steps.foreign_ends import concluded
-from perdure.agent.steps.gate import Unknown, Verdict
+from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.values import Values, require_fitting
-from perdure.errors import ClaimLost, InvalidInput, InvalidTask, NotDone, ResultTooLarge
+from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest
 from perdure.names import Workflow
 from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
-from perdure.skills.foreign import ForeignStep, TaskStep, WorkflowStep
+from perdure.skills.foreign import ForeignStep, WorkflowStep
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
-from perdure.tasks import StepStatus, TaskEnvelope
+from perdure.tasks import StepStatus
 from perdure.tools import RESULT_LIMIT
 
 CALL_LIMIT = 256_000
@@ -108,29 +109,29 @@ class ForeignSteps(StepEvaluator):
         step = call.step
         args = [evaluate(value, names, f"{call.path}.args[{place}]") for place, value in enumerate(step.args)]
         if isinstance(step, WorkflowStep) and step.called == Workflow.RESUMABLE_AGENT:
-            args = _of_user(args, call.acting.user, f"{call.path}.args[0].user_id")
+            args = of_user(args, call.acting.user, f"{call.path}.args[0].user_id")
         require_fitting(args, f"{call.path}.args", CALL_LIMIT, "a call")
-        arguments = _arguments(step, args)
+        arguments = arguments_of(step, args)
         effect = _effect(call, content_digest([step.kind, step.called, arguments]))
         about = Subject(tool=step.called, arguments=shortened(arguments), idempotency_key=effect.key)
         is_once = step.declared.is_once
-        is_free = not is_once or await self._claims.is_free(effect)
-        if step.approve is not None and so_far.approved is None and is_free:
-            text = written(evaluate(step.approve, names, f"{call.path}.approve"))
-            return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
+        child = child_of(call, effect.arguments, args)
+        if step.approve is not None and so_far.approved is None:
+            claim = await self._claims.look(effect) if is_once else None
+            if claim is None or not await _is_made(call, effect, claim, lambda: is_known(child)):
+                text = written(evaluate(step.approve, names, f"{call.path}.approve"))
+                about = about.changed(attempted_at=claim.at if claim else None)
+                return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
         how: dict[str, Any] = {"acting": call.acting, "arguments": arguments}
         how |= {"digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, step.called, step.declared, **how)
-        child = child_of(call, effect.arguments, args)
         task = task_of(call, args)
         calls = Calls(args=tuple(args), arguments=effect.arguments, shown=about.arguments, child=child, task=task)
         if is_once:
-            found = await self._found(call, effect, owner, so_far, lambda: is_known(child))
-            if isinstance(found, Unknown):
-                so_far = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=found.claim, verdict=None)
-                so_far = so_far.changed(other_arguments=found.other_arguments)
-                about = about.changed(attempted_at=found.at, deadline=found.deadline)
-                return question_of(call, unknown_effect(step.called, found), about, choice_of(EffectFate), so_far)
+            how = {"gate": gate, "verdict": so_far.verdict, "started": lambda: is_known(child)}
+            found = await self._found(call, effect, owner, **how)
+            if isinstance(found, Stopped | Unknown):
+                return _asked(call, about, so_far, found)
             attempt.report.acted = found.holding is ClaimState.DONE
             if found.holding is ClaimState.DONE:
                 return await concluded(self, call, names, unpacked(found.result), ())
@@ -175,13 +176,19 @@ class ForeignSteps(StepEvaluator):
         call: ForeignCall,
         effect: OnceEffect,
         owner: str,
-        so_far: Reached,
+        *,
+        gate: Gate,
+        verdict: Verdict | None,
         started: Callable[[], Awaitable[bool]],
-    ) -> Claim | Unknown:
-        """Return the claim under which the call is to be made, was made or is under way; Unknown: nobody knows."""
-        verdict = so_far.verdict
+    ) -> Claim | Unknown | Stopped:
+        """Return the claim under which the call is to be made, was made or is under way.
+
+        Returns:
+            Unknown: Nobody knows whether it was made. Stopped: Policies do not let it be made, and a claim on a call
+            with other arguments is left as it is.
+        """
         claim = await self._claims.claim(effect, owner, _seconds(call.step))
-        if claim.holding is ClaimState.OURS and verdict is not None and not so_far.other_arguments:
+        if claim.holding is ClaimState.OURS and verdict is not None:
             # Redis lost the claim that a person was asked about, or an attempt before this one took it over.
             return await self._as_told(effect, owner, verdict, claim)
         if claim.holding is ClaimState.OURS:
@@ -190,7 +197,7 @@ class ForeignSteps(StepEvaluator):
             # It may have been claimed, and the claim lost.
             claim = await self._claims.doubt(effect, owner, 0.0)
             claim = await self._claims.take_over(effect, owner, _doubted(owner), 0.001)
-        return await self._found_anothers(call, effect, claim, owner, verdict=verdict, started=started)
+        return await self._found_anothers(call, effect, claim, owner, gate=gate, verdict=verdict, started=started)
 
     async def _found_anothers(
         self,
@@ -199,14 +206,13 @@ class ForeignSteps(StepEvaluator):
         claim: Claim,
         owner: str,
         *,
+        gate: Gate,
         verdict: Verdict | None,
         started: Callable[[], Awaitable[bool]],
-    ) -> Claim | Unknown:
+    ) -> Claim | Unknown | Stopped:
         """Return the same where a call before this one has the claim."""
         step, other = call.step, claim.arguments != effect.arguments
-        if claim.holding is ClaimState.DONE and not other:
-            return claim
-        if step.kind != "activity" and not other and claim.owner and await started():
+        if await _is_made(call, effect, claim, started):
             return claim
         is_known = verdict is not None and verdict.claim == claim.owner
         # It was not started where nobody knows it, and nobody else can start it any more.
@@ -216,10 +222,13 @@ class ForeignSteps(StepEvaluator):
             await self._wait_for(call, effect, claim, owner)
         if not (is_known or is_free):
             return Unknown(claim=claim.owner, deadline=None, at=claim.at, other_arguments=other)
+        if other and verdict and not verdict.happened and (stopped := await gate.stopped()):
+            # What was called with the other arguments stays recorded until this call may really be made.
+            return replace(stopped, verdict=verdict)
         taken = await self._claims.take_over(effect, claim.owner, owner, _seconds(step), acts=True)
         if taken.holding is not ClaimState.OURS:
             raise ClaimLost("another attempt took the claim meanwhile")
-        return await self._as_told(effect, owner, verdict, taken) if verdict and is_known and not other else taken
+        return await self._as_told(effect, owner, verdict, taken) if verdict and is_known else taken
 
     async def _wait_for(self, call: ForeignCall, effect: OnceEffect, claim: Claim, owner: str) -> None:
         """Wait until a call must have ended: only then it can be found out whether it happened.
@@ -265,29 +274,20 @@ class ForeignSteps(StepEvaluator):
         return question_of(call, text, about, choice_of(EffectFate), so_far)
 
 
-def _of_user(args: list[JsonValue], user: str, field: str) -> list[JsonValue]:
-    """Return the arguments of a task, which is that of the user whose task calls it: nobody acts as somebody else.
-
-    Raises:
-        InvalidTask: It names another user, or what only a task's own calls have.
-    """
-    match args:
-        case [{"user_id": given}, *_] if given != user:
-            raise InvalidTask(
-                field, "is another user than that of this task", fix="leave it out: it is the same user's"
-            )
-        case [{"pinned": _}, *_]:
-            raise InvalidTask(field.replace("user_id", "pinned"), "is not a field here", fix="leave it out")
-        case [dict() as task, *more]:
-            return [{**task, "user_id": user}, *more]
-        case _:
-            return args
+def _asked(call: ForeignCall, about: Subject, so_far: Reached, found: Stopped | Unknown) -> Asks:
+    """Return the question about a call that policies stop, or of which nobody knows whether it was made."""
+    if isinstance(found, Stopped):
+        return permission(call, about, so_far, found)
+    so_far = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=found.claim, verdict=None)
+    about = about.changed(attempted_at=found.at, deadline=found.deadline)
+    return question_of(call, unknown_effect(about.tool, found), about, choice_of(EffectFate), so_far)
 
 
-def _arguments(step: ForeignStep, args: list[JsonValue]) -> dict[str, JsonValue]:
-    """Return what a call is made with, as policies and people see it: of a task, its inputs."""
-    task = args[0] if isinstance(step, TaskStep) else None
-    return {**TaskEnvelope.model_validate(task).inputs} if task else {"queue": step.queue, "args": args}
+async def _is_made(call: ForeignCall, effect: OnceEffect, claim: Claim, started: Callable[[], Awaitable[bool]]) -> bool:
+    """Return whether the very call that is to be made was made before, or is under way."""
+    if not claim.owner or claim.arguments != effect.arguments:
+        return False
+    return claim.holding is ClaimState.DONE or (call.step.kind != "activity" and await started())
 
 
 def _require_taken(call: EndCall) -> None:

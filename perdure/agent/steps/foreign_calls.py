@@ -7,9 +7,10 @@ from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Acting, Resumed, StepContext
 from perdure.bindings import TaskBinding
+from perdure.errors import InvalidTask
 from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
-from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
+from perdure.skills.foreign import ActivityStep, ForeignStep, TaskStep, WorkflowStep
 from perdure.skills.header import is_empty, is_none
 from perdure.tasks import TaskEnvelope
 
@@ -104,3 +105,28 @@ class Awaited(Passed):
     """What a workflow gave back."""
 
     output: JsonValue = None
+
+
+def of_user(args: list[JsonValue], user: str, field: str) -> list[JsonValue]:
+    """Return the arguments of a task, which is that of the user whose task calls it: nobody acts as somebody else.
+
+    Raises:
+        InvalidTask: It names another user, or what only a task's own calls have.
+    """
+    match args:
+        case [{"user_id": given}, *_] if given != user:
+            raise InvalidTask(
+                field, "is another user than that of this task", fix="leave it out: it is the same user's"
+            )
+        case [{"pinned": _}, *_]:
+            raise InvalidTask(field.replace("user_id", "pinned"), "is not a field here", fix="leave it out")
+        case [dict() as task, *more]:
+            return [{**task, "user_id": user}, *more]
+        case _:
+            return args
+
+
+def arguments_of(step: ForeignStep, args: list[JsonValue]) -> dict[str, JsonValue]:
+    """Return what a call is made with, as policies and people see it: of a task, its inputs."""
+    task = args[0] if isinstance(step, TaskStep) else None
+    return {**TaskEnvelope.model_validate(task).inputs} if task else {"queue": step.queue, "args": args}

@@ -33,15 +33,15 @@ def done(call: StepCall, run: str, outcome: Ended, at: datetime) -> Episode:
     return _episode(EpisodeKind.TOOL, f"{run}/{call.path}/done", text, at, step=call.path)
 
 
-def insights(items: Sequence[Item], step: str, at: datetime) -> list[Episode]:
-    """Return what a step has learned: the same observation is the same episode, whichever run makes it."""
+def insights(items: Sequence[Item], at: datetime) -> list[Episode]:
+    """Return what was learned: the same observation is the same episode, whichever run makes it."""
     return [
         _episode(
             EpisodeKind.INSIGHT,
             f"insight/{item.occurrence}",
             text,
             at,
-            step=step,
+            step="",
             weight=item.confidence if item.importance is None else item.importance,
             # It is on its way to memory as it is.
             extracted=True,

@@ -34,8 +34,6 @@ class Reached(Passed):
     """A person's yes to them."""
     claim: str = ""
     """Which claim the question was about."""
-    other_arguments: bool = False
-    """Whether that claim was on a call with other arguments: what a person says of it holds for that one."""
     verdict: Verdict | None = None
     acted: Value | None = None
     """What the tool returned, so that it is not called again."""

@@ -251,7 +251,8 @@ class Forgetter:
             else entry
             for entry in stored.values()
         }
-        again = [one for one in back.values() if isinstance(one, Memory) and one != stored[one.id] and holds(one, at)]
+        changed = [one for one in back.values() if isinstance(one, Memory) and one != stored[one.id]]
+        again = [one for one in changed if holds(one, max(at, one.valid_from or at))]
         terms = {term for one in again if one.assertion for term in one.assertion.about}
         beside = await self._longterm.about(tenant, terms, {one.text for one in again})
         known = {one.id: one for one in beside if one.id not in back}

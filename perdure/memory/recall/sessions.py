@@ -1,5 +1,6 @@
 """What a session may still show: what waits to be written to it, and nothing that it learned and that was forgotten."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from perdure.changes import Deletion
@@ -13,6 +14,11 @@ from perdure.stores.spool import Waiting
 
 _RECENT = 10
 _IMPORTANT = 5
+
+_TELLING = frozenset({EpisodeKind.INSIGHT, EpisodeKind.TURN, EpisodeKind.DECISION})
+"""What may say what a memory says."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
 async def kept(episodes: Episodes, query: Query) -> list[Episode]:
@@ -30,30 +36,34 @@ def waiting(lines: Iterable[Waiting], session: str) -> list[Episode]:
     return sorted(found.values(), key=lambda episode: episode.at)[-_RECENT:]
 
 
-def learned(tenant: str, episodes: Iterable[Episode]) -> dict[str, str]:
-    """Return the texts of the insights among episodes, by the ids of the memories that they may have become."""
-    return {
-        memory_id(tenant, memory_type, statement(episode.text)): episode.text
-        for episode in episodes
-        if episode.kind is EpisodeKind.INSIGHT
-        for memory_type in MemoryType
-    }
+def learned(tenant: str, episodes: Iterable[Episode]) -> dict[str, set[str]]:
+    """Return the ids of episodes that say something, by the ids of the memories that it may have become."""
+    found: dict[str, set[str]] = {}
+    for episode in episodes:
+        for text in _statements(episode) if episode.kind in _TELLING else ():
+            for memory_type in MemoryType:
+                found.setdefault(memory_id(tenant, memory_type, statement(text)), set()).add(episode.id)
+    return found
 
 
 def unforgotten(
-    episodes: Iterable[Episode], learned: Mapping[str, str], deletions: Mapping[str, Deletion]
+    episodes: Iterable[Episode], learned: Mapping[str, set[str]], deletions: Mapping[str, Deletion]
 ) -> list[Episode]:
-    """Return episodes without the insights that were forgotten after they were noted.
+    """Return episodes without those that say what was forgotten after it was said.
 
     Args:
         episodes: What happened.
-        learned: The texts of the insights among them, by the ids of their memories.
+        learned: The ids of those that say something, by the ids of its memories.
         deletions: What was forgotten of these.
     """
     gone = [(learned[identifier], line) for identifier, line in deletions.items()]
-    return [
-        one
-        for one in episodes
-        if one.kind is not EpisodeKind.INSIGHT
-        or not any(one.text == text and line.covers("", one.at) for text, line in gone)
-    ]
+    return [one for one in episodes if not any(one.id in ids and line.covers("", one.at) for ids, line in gone)]
+
+
+def _statements(episode: Episode) -> set[str]:
+    """Return what memory may have made of an episode: its words, and each sentence of them."""
+    text = episode.said or episode.text
+    # A turn begins with who said it.
+    texts = {text, text.partition(": ")[2]} if episode.kind is EpisodeKind.TURN else {text}
+    sentences = {sentence for one in texts for sentence in _SENTENCE.split(one)}
+    return {one for one in texts | sentences if one.strip()}

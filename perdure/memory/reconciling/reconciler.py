@@ -7,6 +7,7 @@ its operations, so that a job that is repeated is recognised.
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from perdure.changes import Actor, Deletion
@@ -226,7 +227,10 @@ class Reconciler:
             refused = await self._write(tenant, lease, merged, share.vectors, work)
             fence = await lease.require(self._margin)
             await self._longterm.delete(tenant, merged.purge, fence=fence)
-            await self._journal.drop(tenant, merged.purge, spared=lambda line: observed_anew(tenant, line, deletions))
+            gone = {one: deletions[one] for one in merged.purge if one in deletions}
+            wordings = [one for line in gone.values() for one in line.wordings]
+            spared = partial(observed_anew, tenant, deletions=gone)
+            await self._journal.drop(tenant, merged.purge, wordings=wordings, spared=spared)
         return Reconciled(
             written=len(merged.write) - len(refused), journaled=len(merged.journal), purged=len(merged.purge)
         )

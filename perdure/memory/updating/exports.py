@@ -25,6 +25,7 @@ from perdure.memberships import Membership
 from perdure.memory.updating.versions import versions
 from perdure.memory.writing.checking import read_item
 from perdure.model import Instant, Passed, TenantId
+from perdure.session_items import SessionItem
 from perdure.stores.journal.lines import Line
 from perdure.updates import Version
 
@@ -95,8 +96,20 @@ class ExportedEpisode(Passed):
     episode: Episode
 
 
+class ExportedSessionItem(Passed):
+    """What an agent's session holds, in the session's order."""
+
+    kind: Literal["session_item"] = "session_item"
+    session: str
+    """Identifies the session by a digest: its name is not kept."""
+    place: Annotated[int, Field(ge=0)]
+    """Its place in the session."""
+    item: SessionItem
+
+
 ExportedLine = Annotated[
-    Exported | ExportedConsent | ExportedMembership | ExportedHold | ExportedEpisode, Field(discriminator="kind")
+    Exported | ExportedConsent | ExportedMembership | ExportedHold | ExportedEpisode | ExportedSessionItem,
+    Field(discriminator="kind"),
 ]
 """What a line after the first one says, besides its digest."""
 
@@ -106,6 +119,7 @@ _KINDS: dict[str, type[Passed]] = {
     "membership": ExportedMembership,
     "held": ExportedHold,
     "episode": ExportedEpisode,
+    "session_item": ExportedSessionItem,
 }
 
 _LEFT: dict[str, str] = {
@@ -114,6 +128,7 @@ _LEFT: dict[str, str] = {
     "membership": "no file makes anybody a member (perdure memories members add)",
     "held": "nobody has approved it (perdure remember offers it again)",
     "episode": "what happened in a session happens only once",
+    "session_item": "an agent's session goes on where it is (its agent adds to it)",
 }
 """Why a line is not taken back, by its kind."""
 

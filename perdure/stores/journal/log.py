@@ -4,14 +4,14 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from perdure.erasures import Erasure
-from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
+from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
 from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER as AUDIT
@@ -40,13 +40,22 @@ class Journal:
     Args:
         folder: Where the logs are; made when first needed.
         rotate_at: The size in bytes beyond which a file is closed and a new one begun.
+        shared: Asks Redis for the id of the journal that the installation shares; None where it knows of none yet.
     """
 
-    def __init__(self, folder: Path, rotate_at: int = 50_000_000) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        rotate_at: int = 50_000_000,
+        *,
+        shared: Callable[[], Awaitable[str | None]] | None = None,
+    ) -> None:
         self.folder = folder
         self._rotate_at = rotate_at
         self._erasures = ErasureLog(folder)
         self._id: str | None = None
+        self._shared = shared
+        self._agreed: str | None = None
 
     async def append(
         self,
@@ -75,6 +84,7 @@ class Journal:
             LeaseLost: One of these people was erased since, or is being erased: read it again.
             TenantErased: One of them was, or the tenant after that epoch. An erasure that comes later finds the lines.
             StoreLost: The folder no longer holds the journal that it held before: it is not mounted, say.
+            JournalMismatch: It holds another one than the installation's.
         """
         refusing = [line for line in lines if isinstance(line, Settled) and line.refused]
 
@@ -90,6 +100,7 @@ class Journal:
                 self._erasures.require_unchanged(erasures, people)
 
         if lines:
+            await self._require_shared()
             rotated = await disk.in_thread(
                 "journal", lambda: self._append(tenant, encode(lines), erased if refusing else None, require)
             )
@@ -154,12 +165,20 @@ class Journal:
 
         await disk.in_thread("journal", lambda: self._of(tenant).erase([job], condemned))
 
-    async def drop(self, tenant: str, ids: Collection[str], *, spared: Callable[[Accepted], bool]) -> None:
+    async def drop(
+        self,
+        tenant: str,
+        ids: Collection[str],
+        *,
+        wordings: Collection[str] = (),
+        spared: Callable[[Accepted], bool],
+    ) -> None:
         """Erase the text of entries everywhere in the tenant's files, for good.
 
         Args:
             tenant: Whose.
             ids: The entries.
+            wordings: The ids that they would have in other words, in which they were offered as well.
             spared: Says which items were observed anew and stay, since their jobs are still to come.
         """
 
@@ -167,11 +186,14 @@ class Journal:
             line = decode(raw)
             if line is None:
                 # A newer build's line that names the entry may hold its text.
-                return True
-            return any(name in ids for name in ids_of(line)) and not (isinstance(line, Accepted) and spared(line))
+                return any(name.encode() in raw for name in ids)
+            named = ids_of(line)
+            if isinstance(line, Accepted):
+                return any(name in ids or name in wordings for name in named) and not spared(line)
+            return any(name in ids for name in named)
 
         if ids:
-            await disk.in_thread("journal", lambda: self._of(tenant).erase(ids, condemned))
+            await disk.in_thread("journal", lambda: self._of(tenant).erase([*ids, *wordings], condemned))
 
     async def strike(self, tenant: str, *, named: str, struck: Callable[[Line], bool]) -> None:
         """Erase lines everywhere in the tenant's files, for good.
@@ -225,6 +247,18 @@ class Journal:
 
         return await disk.in_thread("journal", find)
 
+    async def _require_shared(self) -> None:
+        """Check a journal that was not in the folder before: it may be mounted from elsewhere."""
+        found = await disk.in_thread("journal", lambda: known_id(self.folder))
+        if self._shared is None or found is None or found == self._agreed:
+            return
+        # Without Redis only those write who may: what is accepted then must not be lost.
+        with suppress(StoreUnavailable):
+            shared = await self._shared()
+            if shared is not None and shared != found:
+                raise JournalMismatch(Store.REDIS, shared, found, str(self.folder))
+            self._agreed = shared
+
     def _append(
         self,
         tenant: str,
@@ -232,7 +266,6 @@ class Journal:
         erased: Callable[[Sequence[bytes]], Collection[bytes]] | None,
         require: Callable[[], None],
     ) -> bool:
-        # A new journal has another id, which is compared with that of the stores elsewhere.
         found = known_id(self.folder)
         if self._id is not None and found is None:
             raise StoreLost(Store.JOURNAL, f"{self.folder} no longer holds it: mount it again, or restore its backup")

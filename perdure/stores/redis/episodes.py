@@ -1,5 +1,6 @@
 """A session's episodes: appended once, bounded, expiring. Never ranks beyond time and importance."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import cast
 
@@ -57,6 +58,20 @@ return {kept, redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4]), beside
 """
 )
 
+# An empty line stays in the place of each, so that what comes late, or a second time, is not written any more.
+_REMOVE = (
+    UNERASED
+    + INDEXED
+    + """
+for place = 2, #ARGV - 1 do
+  redis.call('HSET', KEYS[1], ARGV[place], '')
+  for order = 2, 4 do redis.call('ZREM', KEYS[order], ARGV[place]) end
+end
+if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+indexed(KEYS[5], KEYS[1], redis.call('PTTL', KEYS[1]))
+"""
+)
+
 _TOLD = """
 if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then return {} end
 local ids, known = {}, {}
@@ -82,6 +97,7 @@ class Episodes:
         self._redis = redis
         self._append = Script(redis, _APPEND)
         self._told = Script(redis, _TOLD)
+        self._remove = Script(redis, _REMOVE)
 
     async def append(self, tenant: str, session: str, episode: Episode, *, epoch: int | None = None) -> bool:
         """Keep an episode; the same id again changes nothing.
@@ -143,6 +159,18 @@ class Episodes:
             await ask(self._redis, "ZADD", keys.PROMOTING, "LT", int(due.timestamp() * 1000), tenant)
         return bool(kept), str(beside)
 
+    async def remove(self, tenant: str, session: str, ids: Collection[str], *, epoch: int | None = None) -> None:
+        """Remove episodes of a session, wherever they are listed; one that is not written yet is never written.
+
+        Raises:
+            StoreUnavailable: When Redis does not answer.
+            TenantErased: The user was erased since.
+        """
+        if ids:
+            waiting, _ = keys.promotion(tenant, session)
+            places = [*keys.episodes(tenant, session), waiting, keys.index(tenant), keys.epoch(tenant)]
+            await self._remove(places, _milliseconds(LIFETIME + KEPT_BEYOND), *ids, known(epoch))
+
     async def get(self, tenant: str, session: str, identifier: str) -> Episode | None:
         """Return an episode by its id.
 
@@ -163,7 +191,7 @@ class Episodes:
         for key in await ask(self._redis, "ZRANGE", keys.index(tenant), 0, -1):
             if (session := keys.session_of(key, tenant)) is not None:
                 lines = cast("list[str]", await ask(self._redis, "HVALS", key))
-                episodes = [read_back(Episode, line) for line in lines]
+                episodes = [read_back(Episode, line) for line in lines if line]
                 found[session] = sorted(episodes, key=lambda one: (one.at, one.id))
         return found
 

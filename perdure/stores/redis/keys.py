@@ -213,6 +213,22 @@ def session_of(key: str, tenant: str) -> str | None:
     )
 
 
+def session_items(tenant: str, session: str) -> str:
+    """Return the key of the items of an agent's session: a list."""
+    return _of(tenant, f"items:{session_digest(session)}:list")
+
+
+def items_session_of(key: str, tenant: str) -> str | None:
+    """Return the digest of the session whose items a key holds; None: it is another key."""
+    place = _of(tenant, "items:")
+    return key.removeprefix(place).removesuffix(":list") if key.startswith(place) and key.endswith(":list") else None
+
+
+def session_change(tenant: str, session: str, change: str) -> str:
+    """Return the key of a change of a session's items that was made: what it returned."""
+    return _of(tenant, f"items:{session_digest(session)}:{digest('change/1', change)[:24]}")
+
+
 def promotion(tenant: str, session: str) -> tuple[str, str]:
     """Return the keys of a session's episodes that wait to be promoted, and of those that are being: sorted by time."""
     place = _session(tenant, session)

@@ -70,6 +70,10 @@ class RedisMarks:
                 marks[writer] = marks.get(writer, Mark())._replace(claimed=int(text))
         return Told(found.get(_ID), marks)
 
+    async def journal(self) -> str | None:
+        """Return the id of the journal that Redis belongs to; None where it says nothing of itself."""
+        return await ask(self._redis, "HGET", keys.MARKS, _ID)
+
     async def since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None where it says nothing of itself."""
         since: str | None = await ask(self._redis, "HGET", keys.MARKS, _SINCE)

@@ -102,6 +102,17 @@ class Connection:
                     await schema.prepare_erasures(self._client, self.prefix)
             self._opened = True
 
+    async def drop(self) -> None:
+        """Delete the collections of entries.
+
+        Raises:
+            StoreUnavailable: Weaviate does not answer.
+        """
+        client = await self.client()
+        async with answered_within(self._open_timeout):
+            await schema.drop(client, self.prefix)
+        self._opened = False
+
     async def __aenter__(self) -> Self:
         return self
 

@@ -118,6 +118,13 @@ class WeaviateMarks:
         async with answered_within(self._timeout):
             await collection.data.delete_by_id(uuid5(_NAMES, writer))
 
+    async def drop(self) -> None:
+        """Remove all marks, so that Weaviate counts as lost."""
+        client, collection = await self._connection.client(), await self._collection()
+        async with answered_within(self._timeout):
+            await client.collections.delete(collection.name)
+        self._there = False
+
     async def _put(self, name: str, value: str) -> None:
         collection, place = await self._collection(), uuid5(_NAMES, name)
         properties = {"name": name, "value": value}

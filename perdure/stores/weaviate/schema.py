@@ -11,10 +11,11 @@ from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import EmbeddingMismatch, SchemaMismatch
 from perdure.model import Stored
-from perdure.stores.weaviate.mapping import WORDS, Kind
+from perdure.stores.weaviate.mapping import KINDS, WORDS, Kind
 from perdure.tolerance import read_back
 from perdure.words import ENGLISH
 
+_ANEW = "stop all workers, run 'perdure reconcile --new-collections', and start them: they rebuild it from the journal"
 WHO_CREATES = "a worker creates it when it starts"
 
 
@@ -56,6 +57,12 @@ async def prepare_erasures(client: WeaviateAsyncClient, prefix: str) -> None:
     await _created(client, name, lambda: client.collections.create(name, properties=[_kept("line")]))
 
 
+async def drop(client: WeaviateAsyncClient, prefix: str) -> None:
+    """Delete the collections of entries; those of erasures and marks stay."""
+    for kind in KINDS:
+        await client.collections.delete(collection_name(prefix, kind))
+
+
 async def _created(client: WeaviateAsyncClient, name: str, create: Callable[[], Awaitable[object]]) -> None:
     if not await client.collections.exists(name):
         try:
@@ -89,8 +96,7 @@ async def lacking(
     if differing := [one.name for one in wanted if one.name in found and not _alike(one, found[one.name])]:
         raise SchemaMismatch(
             f"the collection {name} has {', '.join(differing)} in a form that this build cannot use, and Weaviate "
-            "cannot change it: stop all workers, export what is remembered, delete the collection, and start a worker, "
-            "which creates it anew"
+            f"cannot change it: {_ANEW}"
         )
     return [one for one in wanted if one.name not in found]
 
@@ -118,13 +124,12 @@ def check(name: str, description: str | None, embedding: Embedding) -> None:
     if (recorded.name, recorded.dimension) != (embedding.name, embedding.dimension):
         raise EmbeddingMismatch(
             f"the collection {name} was made with {recorded.name} ({recorded.dimension} numbers), configured is "
-            f"{embedding.name} ({embedding.dimension}): set PERDURE_EMBEDDING={recorded.name}, or migrate to a new "
-            "collection"
+            f"{embedding.name} ({embedding.dimension}): set PERDURE_EMBEDDING={recorded.name}, or {_ANEW}"
         )
     if recorded.language != embedding.language:
         raise EmbeddingMismatch(
             f"the words in the collection {name} are stemmed in {recorded.language}, configured is "
-            f"{embedding.language}: set PERDURE_LANGUAGE={recorded.language}, or migrate to a new collection"
+            f"{embedding.language}: set PERDURE_LANGUAGE={recorded.language}, or {_ANEW}"
         )
 
 

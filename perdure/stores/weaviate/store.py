@@ -105,6 +105,18 @@ class LongTerm(Searches):
         """
         await self._connection.open()
 
+    async def drop(self) -> None:
+        """Delete all entries and the marks, so that Weaviate counts as lost and is rebuilt from the journal.
+
+        Raises:
+            StoreUnavailable: It does not answer; it is rebuilt all the same, or can be asked once more.
+        """
+        # Marks that stood beside empty collections would hide the loss: first for a crash in between, and once more for
+        # a worker that started meanwhile.
+        await self.marks.drop()
+        await self._connection.drop()
+        await self.marks.drop()
+
     async def close(self) -> None:
         """Close the connections, once the writes that are under way have ended."""
         await self._writes.ended()

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from perdure.jobs import Fate, Receipt
+from perdure.jobs import Fate, Receipt, SubmitCall
 from perdure.memory.writing.checking import read_batch
 from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
@@ -56,7 +56,7 @@ async def submitted(here: Deployment, tenant: str) -> str:
     }
     return await here.client.execute_activity(
         "submit_ingest",
-        read_batch(tenant=tenant, key="k", items=[item]),
+        SubmitCall(batch=read_batch(tenant=tenant, key="k", items=[item])),
         id=uuid4().hex,
         task_queue=here.queue,
         result_type=str,

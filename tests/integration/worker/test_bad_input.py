@@ -148,6 +148,7 @@ async def test_an_order_inside_a_memory_stays_data(gateway: Gateway, user: str) 
     assert "Ignore all earlier" in block
     assert block.count("</memory>") == block.count("<memory") <= 1
     said = Said(text=f'The file says: "{order}"', by=Voice.TOOL, at=datetime.now(UTC), occurrence="f")
+    await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)
     offered = await gateway.observe(ObserveRequest(user_id=user, session="s", said=(said,)), by=TESTER)
     assert offered.job == ""
     assert offered.left

@@ -1,7 +1,7 @@
 """What is on hold, was withdrawn, or was offered before an erasure shows nowhere: in no session, and in no history."""
 
 from collections.abc import AsyncGenerator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -61,6 +61,32 @@ async def test_what_is_on_hold_is_told_in_no_session(gateway: Gateway, user: str
     assert "train" not in await told(gateway, user)
     assert await observed(gateway, user, "default") == [Fate.SEARCHABLE]
     assert "train" in await told(gateway, user), "the control"
+
+
+SAID_AT = datetime(2026, 5, 4, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("minutes", [0, 1], ids=["at the same moment", "control"])
+async def test_what_is_in_doubt_is_told_in_no_session_until_a_person_has_decided(
+    gateway: Gateway, user: str, minutes: int
+) -> None:
+    async def says(text: str, at: datetime, place: str) -> Fate:
+        turn = Said(text=text, by=Voice.USER, at=at, occurrence=f"s/{place}")
+        offered: JsonValue = {
+            "kind": "memory",
+            "content": text,
+            "occurrence": f"s/{place}#0",
+            "occurred_at": at.isoformat(),
+        }
+        request = RememberRequest(user_id=user, key=place, items=(offered,), turns=(turn,), session="s")
+        [item] = (await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)).items
+        return item.fate
+
+    assert await says("The standup is at nine.", SAID_AT, "1") is Fate.SEARCHABLE
+    fate = await says("The standup is at ten.", SAID_AT + timedelta(minutes=minutes), "2")
+    assert fate is (Fate.SEARCHABLE if minutes else Fate.HELD)
+    asked = RecallRequest(user_id=user, session="s", text="When is the standup?")
+    assert ("ten" in (await gateway.recall(asked, by=TESTER)).context) is bool(minutes)
 
 
 async def test_what_was_said_is_told_no_more_once_consent_is_withdrawn(gateway: Gateway, user: str) -> None:

@@ -15,7 +15,7 @@ from activities.jobs import job_id
 from localservers import Server
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidItem
-from perdure.jobs import Applied, Batch, Fate, Receipt, WaitIngestCall, WritePlan
+from perdure.jobs import Applied, Batch, Fate, Receipt, SubmitCall, WaitIngestCall, WritePlan
 from perdure.memory.forgetting import forgetter
 from perdure.memory.writing import writer
 from perdure.memory.writing.checking import read_batch
@@ -79,7 +79,7 @@ async def test_a_batch_that_a_newer_build_lets_be_larger_becomes_memory(servers:
 async def submitted(here: Deployment, batch: Batch) -> str:
     return await here.client.execute_activity(
         "submit_ingest",
-        batch,
+        SubmitCall(batch=batch),
         id=uuid4().hex,
         task_queue=here.queue,
         result_type=str,

@@ -1,16 +1,18 @@
 """What was forgotten does not come back: in other words, through what it was made of, or late."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
 
-from perdure.entries import Memory, State
+from perdure.entries import Memory, State, holds
 from perdure.items import MemoryItem
 from perdure.jobs import Decision, PlannedItem
 from perdure.memory.extraction.statements import stated
 from perdure.memory.writing.checking import read_batch
-from perdure.updates import Correction, Merger, Removal
+from perdure.stores.journal.lines import accepted
+from perdure.updates import Correction, Merger, Removal, Update, Updated, UpdateRequest
 from tests.integration.conftest import Stores
 from tests.integration.memory.updating.test_updater import ADA, change, told
 
@@ -76,3 +78,85 @@ async def test_what_it_replaced(stores: Stores, tenant: str) -> None:
     assert (late.decision, right in late.reason) == (Decision.REJECT, True)
     anew = await offer(stores, tenant, "The office is in Rome.", "o10", at=datetime.now(UTC))
     assert anew.decision is Decision.REINFORCE, "the control: what is said after it was forgotten"
+
+
+async def test_what_was_said_in_other_words_leaves_the_journal_with_a_purge(stores: Stores, tenant: str) -> None:
+    at, other = datetime.now(UTC), "Our office is in Rome."
+    first = await offer(stores, tenant, "The office is in Rome.", "o1", at=at)
+    items: list[JsonValue] = [
+        {"kind": "memory", "content": text, "occurrence": text, "occurred_at": at.isoformat()}
+        for text in (other, "It rains in Ghent.")
+    ]
+    batch = read_batch(tenant=tenant, key="k", items=items, accepted_at=at)
+    await stores.journal.append(tenant, accepted("job", batch, at))
+    assert (await offer(stores, tenant, other, "o2", at=at)).target == first.target
+    await change(stores, tenant, first.target, Removal())
+    folder = stores.journal.folder / tenant
+    assert other in "".join(path.read_text() for path in folder.glob("*.jsonl")), "the control"
+    plan = await stores.forgetter.plan(tenant, at=datetime.now(UTC) + timedelta(days=31), approved=True)
+    assert await stores.forgetter.purge(plan, run="purge", by=ADA) == 1
+    kept = "".join(path.read_text() for path in folder.glob("*.jsonl"))
+    assert "Rome" not in kept
+    assert "It rains in Ghent." in kept
+
+
+NOW = datetime(2026, 5, 6, 9, tzinfo=UTC)
+MONDAY = NOW + timedelta(days=5)
+
+
+async def says(stores: Stores, tenant: str, content: str, *, after: int, begins: datetime | None = None) -> str:
+    """Offer a statement on a day after the first; return the id of its memory."""
+    at = NOW + timedelta(days=after)
+    item: dict[str, JsonValue] = {"kind": "memory", "content": content, "occurrence": f"o{after}"}
+    item |= {"occurred_at": at.isoformat()} | ({"valid_from": begins.isoformat()} if begins else {})
+    batch = read_batch(tenant=tenant, key=f"k{after}", items=[item], accepted_at=at)
+    batch = batch.changed(items=tuple(stated(one) for one in batch.items if isinstance(one, MemoryItem)))
+    plan = await stores.writer.plan(batch, at=at)
+    applied = await stores.writer.apply(batch, plan, operation=batch.key)
+    [decided] = (applied.plan or plan).items
+    return decided.target
+
+
+async def held_at(stores: Stores, tenant: str, at: datetime) -> set[str]:
+    entries = (await stores.longterm.everything(tenant)).values()
+    return {one.text for one in entries if isinstance(one, Memory) and holds(one, at)}
+
+
+async def changed_at(stores: Stores, tenant: str, identifier: str, update: Update, at: datetime) -> Updated:
+    request = UpdateRequest(user_id="u", id=identifier, update=update, by=ADA)
+    return await stores.updater.update(tenant, request, operation=f"update:{uuid4().hex}", at=at)
+
+
+NINE, EIGHT, SEVEN = "The standup is at nine.", "The standup is at eight.", "The standup is at seven."
+
+
+@pytest.mark.parametrize("how", ["comes", "said again", "forgotten", "brought back", "moved", "replaced"])
+async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
+    stores: Stores, tenant: str, how: str
+) -> None:
+    await says(stores, tenant, NINE, after=0)
+    coming = await says(stores, tenant, EIGHT, after=1, begins=MONDAY)
+    today, later = NOW + timedelta(days=2), MONDAY + timedelta(days=1)
+    assert await held_at(stores, tenant, today) == {NINE}
+    expected = {EIGHT}
+    if how == "said again":
+        await says(stores, tenant, NINE, after=2)
+        expected = {NINE}
+    if how in ("forgotten", "brought back"):
+        removed = await changed_at(stores, tenant, coming, Removal(), today)
+        expected = {NINE}
+        assert await held_at(stores, tenant, later) == expected
+        if how == "brought back":
+            await stores.forgetter.restore(tenant, run=removed.undo, at=today, by=ADA)
+            expected = {EIGHT}
+    if how == "moved":
+        await changed_at(stores, tenant, coming, Correction(valid_from=MONDAY + timedelta(days=7)), today)
+        expected = {NINE}
+        assert await held_at(stores, tenant, MONDAY + timedelta(days=8)) == {EIGHT}
+    if how == "replaced":
+        new = Correction(content=SEVEN, valid_from=MONDAY + timedelta(days=7))
+        await changed_at(stores, tenant, coming, new, today)
+        expected = {NINE}
+        assert await held_at(stores, tenant, MONDAY + timedelta(days=8)) == {SEVEN}
+    assert await held_at(stores, tenant, today) == {NINE}
+    assert await held_at(stores, tenant, later) == expected

@@ -157,6 +157,27 @@ async def test_a_duplicate_does_not_lengthen_a_sessions_life(redis: Redis, tenan
     assert all([await redis.ttl(key) > 100 for key in keys])
 
 
+@pytest.mark.parametrize("removed", [True, False], ids=["removed", "control"])
+async def test_what_is_removed_is_not_written_by_a_late_or_second_attempt(
+    redis: Redis, tenant: str, *, removed: bool
+) -> None:
+    episodes = Episodes(redis)
+    await episodes.append(tenant, "s", said(1))
+    if removed:
+        await episodes.remove(tenant, "s", [said(1).id, said(2).id])
+        await episodes.remove(tenant, "other", [said(3).id])
+    for number in (1, 2):
+        await episodes.append(tenant, "s", said(number))
+    await episodes.append(tenant, "other", said(3))
+    left = [] if removed else [said(2), said(1)]
+    assert await episodes.told(tenant, "s", recent=10) == left
+    assert await episodes.told(tenant, "other", recent=10) == ([] if removed else [said(3)])
+    assert sum(map(len, (await episodes.everything(tenant)).values())) == (0 if removed else 3)
+    assert await episodes.get(tenant, "s", said(1).id) == (None if removed else said(1))
+    for key in await keys_of(redis, tenant):
+        assert 0 < await redis.pttl(key) <= timedelta(days=4).total_seconds() * 1_000
+
+
 async def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
     redis = connect("redis://127.0.0.1:9")
     with pytest.raises(StoreUnavailable, match="redis"):

@@ -361,7 +361,7 @@ async def test_what_cannot_be_added_is_named_with_what_to_do(servers: Servers) -
         patch.setattr(schema, "COMMON", (*others, unranged))
         await longterm.prepare()
     try:
-        with pytest.raises(SchemaMismatch, match=r"forget_after .* delete the collection"):
+        with pytest.raises(SchemaMismatch, match=r"forget_after .*new-collections"):
             await longterm.prepare()
     finally:
         await longterm.close()

@@ -41,7 +41,7 @@ async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
     assert ran.status == 0, ran.out
-    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 18
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 19
 
     quick = await installed.perdure("doctor", "--quick", "--json")
     assert quick.status == 0
@@ -235,6 +235,14 @@ async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installa
     found = await bad(installed, PERDURE_SKILLS=json.dumps([str(tmp_path)]))
     assert "/mine.yaml:2: steps[0].tool: there is no tool 'not_there'" in found["skills"]
     assert "/other.yaml:2: step: is not a field here (did you mean 'steps'?)" in found["skills"]
+
+
+async def test_every_agent_and_prompt_that_cannot_be_used_is_named(installed: Installation, tmp_path: Path) -> None:
+    for name, text in {"one": "name: one\ntool: [x]", "two": "name: two\ninstructions: hm\nturns: none"}.items():
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    found = await bad(installed, PERDURE_AGENTS=json.dumps([str(tmp_path)]))
+    assert "one.yaml:2: tool: is not a field here (did you mean 'tools'?)" in found["agents"]
+    assert "two.yaml:3: turns" in found["agents"]
 
 
 async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_path: Path) -> None:

@@ -66,3 +66,50 @@ async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: P
         await until(rebuilt, bool, 60)
         told = await given.perdure("reconcile")
         assert told.out == "reconciled 1 user: 1 entry (1 in both)\n"
+
+
+async def test_another_language_is_taken_once_the_collections_are_rebuilt(
+    own_servers: OwnServers, tmp_path: Path
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
+        worker = await given.ready_worker()
+        await given.perdure("remember", "Die Auslieferungen beginnen dienstags", "--user", "ada")
+        served = await given.perdure("reconcile", "--new-collections")
+        assert (served.status, "1 worker serves this installation" in served.err) == (2, True), served.err
+        worker.terminate()
+        await worker.wait()
+
+        # The worker that has ended is listed for a while, under its own task queue.
+        new = {"PERDURE_LANGUAGE": "german", "PERDURE_TASK_QUEUE": f"cli-{uuid4().hex[:10]}"}
+        refused, log = await given.worker(**new)
+        assert await refused.wait() != 0
+        assert "PRD201" in log.read_text()
+        assert "reconcile --new-collections" in log.read_text()
+
+        dropped = await given.perdure("reconcile", "--new-collections", **new)
+        assert (dropped.status, dropped.out) == (
+            0,
+            "deleted the collections in Weaviate: nothing is lost, the journal has it\n",
+        ), dropped.err
+        degraded = await given.perdure("recall", "Auslieferungen", "--user", "ada", "--json", **new)
+        assert json.loads(degraded.out)["degraded"] == ["weaviate"]
+        await given.ready_worker(**new)
+        told = await given.perdure("reconcile", **new)
+        # The worker rebuilds as it starts: whichever of the two is first.
+        assert told.out.startswith("reconciled 1 user: 1 entry (1 in "), told
+        found = await given.perdure("recall", "wann beginnt die Auslieferung", "--user", "ada", "--json", **new)
+        told = json.loads(found.out)
+        assert (told["degraded"], len(told["items"])) == ([], 1)
+
+
+async def test_collections_stay_while_another_store_has_lost_something(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
+        worker = await given.ready_worker()
+        await given.perdure("remember", "Deploys happen on Tuesdays", "--user", "ada")
+        worker.terminate()
+        await worker.wait()
+        shutil.rmtree(tmp_path / "home" / "journal")
+        refused = await given.perdure("reconcile", "--new-collections", PERDURE_TASK_QUEUE=f"cli-{uuid4().hex[:10]}")
+        assert (refused.status, "not all that is deleted would come back" in refused.err) == (3, True), refused.err

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import signal
 from pathlib import Path
 from uuid import uuid4
@@ -196,6 +197,8 @@ async def test_a_failed_task_gives_its_result_to_a_script(installed: Installatio
     assert f"step lock: PRD100 {task_id}.lock: is not a lock file" in failed.complaint
     result = TaskResult.model_validate_json(failed.out)
     assert (result.status, result.problem) == ("failed", failed.complaint.removeprefix("error: PRD400 "))
+    again = await installed.perdure("run", file, "--detach")
+    assert re.search(r"whose last run ended at 20\d\d-.* UTC: failed; effects that it recorded are not", again.err)
 
 
 async def test_a_task_that_is_followed_goes_on_without_its_follower(

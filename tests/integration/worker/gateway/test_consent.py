@@ -1,5 +1,6 @@
 """Nothing is extracted without consent; what is withdrawn is neither written nor recalled, whatever Redis lost."""
 
+import contextlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,7 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from pydantic import JsonValue
+from pydantic import JsonValue, SecretStr
+from pytest_httpserver import HTTPServer
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.consents import Consent
@@ -32,6 +34,7 @@ from perdure.strategies import Strategy
 from perdure.updates import Correction, Merger, Pinning, Reversion, UpdateRequest
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
+from tests.support.model_server import serve_model
 from worker.gateway import Gateway
 from worker.reader import open_reader
 
@@ -71,6 +74,29 @@ async def test_by_default_nothing_is_extracted_and_what_is_given_is_kept(
     assert await here.services.longterm.everything(here.services.tenant_key.tenant_of(user)) == {}
     assert [fate for fate, _ in await given(gateway, user, "The train is late.")] == [Fate.SEARCHABLE]
     assert (await recalled(gateway, user)).withheld == ()
+
+
+@pytest.mark.parametrize("consents", [False, True], ids=["none", "control"])
+async def test_no_model_is_asked_about_what_may_not_be_kept(
+    here: Deployment, servers: Servers, user: str, httpserver: HTTPServer, consents: bool
+) -> None:
+    def nothing(instructions: str, text: str) -> str:
+        return '{"found": []}'
+
+    url = serve_model(httpserver, nothing)
+    models: dict[str, Any] = {"model": "openai:test", "openai_api_key": SecretStr("k"), "openai_base_url": url}
+    async with Gateway(here.settings.model_copy(update=models), servers) as asking:
+        if consents:
+            await say(asking, user, grant=[EXTRACTED])
+        one = Said(text="I always travel by train.", by=Voice.USER, at=datetime.now(UTC), occurrence="s/1")
+        request = ObserveRequest(user_id=user, session="s", said=(one,))
+        if consents:
+            with contextlib.suppress(StoreUnavailable):
+                await asking.observe(request, by=TESTER)
+        else:
+            with pytest.raises(InvalidInput, match="--grant extracted"):
+                await asking.observe(request, by=TESTER)
+    assert bool(httpserver.log) is consents
 
 
 async def test_what_was_withdrawn_is_not_recalled_and_the_result_says_so(

@@ -215,3 +215,23 @@ async def test_no_import_makes_a_memory_surer(gateway: Gateway, user: str, *, im
         await gateway.receipt(job, by=TESTER)
     [memory] = await gateway.memories(user, by=TESTER)
     assert (memory.seen, memory.confidence) == (2, 0.7 if imports else 0.8)
+
+
+async def test_a_habit_that_was_seen_often_enough_is_imported_as_given(here: Deployment, servers: Servers) -> None:
+    user, other = (f"user {uuid4().hex}" for _ in range(2))
+    habit = "The user usually books window seats."
+    async with Gateway(here.settings, servers) as gateway:
+
+        async def sees(whose: str, place: str) -> Fate:
+            item: JsonValue = {"kind": "memory", "content": habit, "source": "learned", "occurrence": place}
+            request = RememberRequest(user_id=whose, key=place, items=(item,))
+            [one] = (await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)).items
+            return one.fate
+
+        assert await sees(user, "chat/1#1") is Fate.REJECTED, "the control: once is chance"
+        assert await sees(user, "chat/2#1") is Fate.SEARCHABLE
+        lines = await gateway.exported(user, by=TESTER)
+        imported = await gateway.import_(other, lines, by=TESTER)
+        for job in imported.jobs:
+            assert (await gateway.receipt(job, by=TESTER)).count(Fate.SEARCHABLE) == 1
+        assert [one.text for one in await gateway.memories(other, by=TESTER)] == [habit]

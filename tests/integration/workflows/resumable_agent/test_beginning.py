@@ -268,8 +268,8 @@ async def test_a_fork_that_is_run_again_begins_where_it_began(
 async def test_who_starts_a_fork_that_somebody_has_just_started_is_attached_to_it(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def is_not_seen_yet(*_: object, **__: object) -> bool:
-        return True
+    async def is_not_seen_yet(*_: object) -> None:
+        return None
 
     task, _ = failed
     mended(agents, task.skill, HOLDS.replace('line: "third"}', 'line: "third"}, approve: "Go on?"'))
@@ -278,7 +278,7 @@ async def test_who_starts_a_fork_that_somebody_has_just_started_is_attached_to_i
     started = await gateway.start(forked, by=ME, begin=begin)
     handle = agents.client.get_workflow_handle(started.workflow_id)
     asked = await question_of(handle)
-    monkeypatch.setattr(Gateway, "_would_run", is_not_seen_yet)
+    monkeypatch.setattr(Gateway, "_found", is_not_seen_yet)
     again = await gateway.start(forked, by=ME, begin=begin)
     assert (again.workflow_id, again.new) == (started.workflow_id, False)
     with pytest.raises(InvalidTask, match="is already used by another task"):

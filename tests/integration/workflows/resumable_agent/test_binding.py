@@ -288,15 +288,15 @@ async def run_of(gateway: Gateway, started: StartedTask) -> str | None:
 async def test_who_starts_a_task_that_somebody_has_just_started_is_attached_to_it(
     servers: Servers, agents: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def is_not_seen_yet(*_: object, **__: object) -> bool:
-        return True
+    async def is_not_seen_yet(*_: object) -> None:
+        return None
 
     task = agents.task(agents.skill(SEND_THEN_ASK), inputs={"ledger": str(agents.ledger()), "line": "x"})
     async with Gateway(agents.settings, servers) as gateway:
         started = await gateway.start(task, by=ME)
         handle = agents.client.get_workflow_handle(started.workflow_id)
         await question_of(handle)
-        monkeypatch.setattr(Gateway, "_would_run", is_not_seen_yet)
+        monkeypatch.setattr(Gateway, "_found", is_not_seen_yet)
         again = await gateway.start(task, by=ME)
         assert (again.workflow_id, again.new) == (started.workflow_id, False)
         with pytest.raises(InvalidTask, match=r"differs in inputs\.line"):

@@ -325,6 +325,67 @@ steps:
     assert lines_in(str(ledger)) == ["packed wood", "shipped wood", "packed stone", "shipped stone"]
 
 
+def charging(file: Path, ledger: Path, more: str = "") -> str:
+    """Return a skill that charges what a file says, and fails afterwards."""
+    charge = step("Charge", f'["{ledger}", {{cents: "${{steps.price.output[0]}}"}}]', more)
+    return f"""
+steps:
+  - {{id: price, tool: lines_of, args: {{file: "{file}"}}}}
+  - {charge}
+  - {{id: fails, tool: garbles, retry: 1}}
+"""
+
+
+@pytest.mark.parametrize("fate", ["done", "not_done"])
+async def test_a_call_with_other_arguments_is_made_only_where_a_person_says_that_it_was_not(
+    agents: Bench, tmp_path: Path, fate: str
+) -> None:
+    ledger, price = agents.ledger(), tmp_path / "price"
+    price.write_text("7\n")
+    task = agents.task(agents.skill(charging(price, ledger, ', approve: "Charge ${steps.price.output[0]}?"')))
+    handle = await agents.start(task)
+    await question_of(handle, "call")
+    await handle.execute_update("answer", Answer(question_id="call", value="yes", by="anna"))
+    assert "step fails: " in (await failed(handle)).problem
+    price.write_text("900\n")
+    again = await agents.start(task)
+    question = await question_of(again, "call")
+    assert question.text == "Charge 900?", "the yes to 7 is none to 900"
+    await again.execute_update("answer", Answer(question_id="call", value="yes", by="anna"))
+    question = await question_of(again, "call#2")
+    assert "with other arguments" in question.text
+    await again.execute_update("answer", Answer(question_id="call#2", value=fate, by="anna"))
+    assert "step fails: " in (await failed(again)).problem
+    assert lines_in(str(ledger)) == (["charged 7"] if fate == "done" else ["charged 7", "charged 900"])
+    third = await agents.start(task)
+    assert "step fails: " in (await failed(third)).problem, "what is recorded is asked about no more"
+    await agents.replay(again)
+
+
+async def test_what_was_called_with_other_arguments_stays_recorded_where_policies_stop_the_call(
+    servers: Servers, tmp_path: Path
+) -> None:
+    (folder := tmp_path / "policies").mkdir()
+    (folder / "charging.yaml").write_text(
+        "name: charging\nrationale: Above 500 nobody charges.\nlevel: hard\n"
+        "when: \"${tool == 'Charge' && int(arguments.args[1].cents) > 500}\"\n",
+        encoding="utf-8",
+    )
+    async with bench(servers, tmp_path, more={"policies": (folder,)}) as agents:
+        ledger, price = agents.ledger(), tmp_path / "price"
+        task = agents.task(agents.skill(charging(price, ledger)))
+        price.write_text("7\n")
+        assert "step fails: " in (await failed(await agents.start(task))).problem
+        price.write_text("900\n")
+        again = await agents.start(task)
+        await question_of(again, "call")
+        await again.execute_update("answer", Answer(question_id="call", value="not_done", by="anna"))
+        assert "PRD305" in (await failed(again)).problem
+        price.write_text("7\n")
+        assert "step fails: " in (await failed(await agents.start(task))).problem, "and nobody was asked"
+        assert lines_in(str(ledger)) == ["charged 7"]
+
+
 @pytest.mark.slow
 async def test_a_call_whose_outcome_was_not_noted_is_not_made_again_unasked(
     agents: Bench, monkeypatch: pytest.MonkeyPatch

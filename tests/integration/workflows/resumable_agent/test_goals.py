@@ -25,6 +25,7 @@ from tests.crash.test_tool_steps import reset
 from tests.integration.workflows.resumable_agent.test_branches import most_at_once
 from tests.support.goals import AGENT, Agents, agents_on, goal
 from tests.support.harness import Bench, bench
+from tests.support.pages import blocks
 from tests.support.turn_server import Asked, Call, Fails, Hangs, Says, Script
 from tests.support.waiting import until
 
@@ -68,6 +69,26 @@ async def test_calls_of_a_turn_are_made_side_by_side_and_the_last_text_is_the_an
     assert "Find out what it is" in first.first
     assert first.instructions.startswith("Be brief.")
     assert first.tools == {"echo", "append", "dwell", "garbles", "note", "recall", "remember", "correct"}
+
+
+async def test_a_provider_of_ones_own_takes_the_turns(
+    servers: Servers, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [provider] = [one.text for one in blocks(Path("docs/models.md")) if one.file == "claude.py"]
+    (tmp_path / "claude.py").write_text(provider, encoding="utf-8")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", httpserver.url_for(""))
+    used = {"usage": {"input_tokens": 7, "output_tokens": 3}, "stop_reason": "end_turn"}
+    acts = {"type": "tool_use", "id": "a", "name": "echo", "input": {"value": 7}}
+    for content in ([acts], [{"type": "text", "text": "It is 7"}]):
+        httpserver.expect_ordered_request("/v1/messages").respond_with_json({"content": content, **used})
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    (agents / "worker.yaml").write_text(AGENT.replace("openai:test", f"{tmp_path / 'claude.py'}:x"), encoding="utf-8")
+    async with bench(servers, tmp_path, more={"agents": (agents,)}) as one:
+        result = await (await one.start(goal("Find out what it is"))).result()
+    assert (result.output, result.done, result.tokens) == ("It is 7", 1, 20)
+    assert json.loads(httpserver.log[1][0].data)["messages"][-1]["content"][0]["content"] == "7"
 
 
 async def test_unknown_tools_bad_arguments_and_failures_go_back_to_the_model(agents: Agents) -> None:
@@ -227,6 +248,24 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
     summaries = ["Shorten this record" in asked.instructions for asked in server.asked]
     assert any(summaries)
     assert [asked.model == "cheap" for asked in server.asked] == summaries
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [Fails(401), Fails(500)], ids=["refuses", "is away"])
+async def test_a_task_goes_on_where_the_model_for_summaries_does_not_make_one(agents: Agents, fault: Fails) -> None:
+    def script(asked: Asked) -> Says | Fails:
+        if asked.model == "cheap":
+            return fault
+        number = int(asked.outputs[-1].rpartition("#")[2]) if asked.outputs else 0
+        if number == 12:
+            return Says("through" if "What you did before" in asked.first else "lost")
+        return Says(f"turn {number}", (Call("echo", {"value": f"{'long ' * 700}#{number + 1}"}),))
+
+    async with agents(script, settings={"summary_model": "openai:cheap"}) as (one, server):
+        handle = await one.start(goal())
+        result = await result_of(one, handle)
+    assert (result.output, result.done) == ("through", 12)
+    assert any(asked.model == "cheap" for asked in server.asked)
 
 
 async def delete_run(agents: Bench, handle: WorkflowHandle[Any, Any]) -> None:

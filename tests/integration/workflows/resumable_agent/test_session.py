@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure import Actor, ActorKind, AgentTask
+from perdure import Actor, ActorKind, AgentTask, TaskResult
 from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
 from tests.integration.workflows.resumable_agent.test_asking import answer
@@ -20,7 +20,13 @@ SYSTEM = Actor(kind=ActorKind.SYSTEM)
 async def session_of(agents: Bench, task: AgentTask) -> dict[str, Episode]:
     tenant = agents.services.tenant_key.tenant_of(task.user_id)
     found = await agents.services.episodes.told(tenant, task.session, recent=100)
-    return {f"{one.kind} {one.step}": one for one in found}
+    return {f"{one.kind} {one.step or one.text}": one for one in found}
+
+
+async def remembered(agents: Bench, ended: TaskResult) -> None:
+    """Wait until memory has taken what a task learned, or refused it."""
+    for job in ended.jobs:
+        await agents.client.get_workflow_handle(job).result()
 
 
 async def test_a_session_tells_what_was_learned_decided_and_resolved(agents: Bench) -> None:
@@ -33,19 +39,19 @@ steps:
     args: {{ledger: '{ledger}', fails: 1}}
     remember: [{{lane: pattern, key: flaky, payload: {{raw: "${{output}}"}}, summary: "The second try helps"}}]
   - {{id: said, tool: echo, args: {{value: "xyzzy is raw output"}}, expect: '${{false}}', ask: 'What holds?'}}
-  - {{id: last, remember: [{{memory: "The echo answers ada@example.org"}}]}}
+  - {{id: last, remember: [{{memory: "Invoices are written on Tuesdays, and sent to ada@example.org"}}]}}
 """
     )
     task = agents.task(skill)
     handle = await agents.start(task)
     await question_of(handle, "said")
     await answer(handle, "said", "Deploys happen on Tuesdays.")
-    await handle.result()
+    await remembered(agents, await handle.result())
     found = await session_of(agents, task)
-    assert {name: one.text for name, one in found.items() if one.kind in {EpisodeKind.INSIGHT, EpisodeKind.TURN}} == {
-        "insight shaky": "The second try helps",
-        "turn said": "What holds?",
-        "insight last": "The echo answers [email]",
+    assert {one.text for one in found.values() if one.kind in {EpisodeKind.INSIGHT, EpisodeKind.TURN}} == {
+        "The second try helps",
+        "What holds?",
+        "Invoices are written on Tuesdays, and sent to [email]",
     }
     assert found["error shaky"].text.startswith("shaky: ")
     assert found["resolution shaky"].said.endswith("and succeeded at attempt 2.")
@@ -57,7 +63,7 @@ steps:
 @pytest.mark.parametrize(
     ("withdrawn", "left"),
     [
-        ([], {"turn said", "decision said", "insight last"}),
+        ([], {"turn said", "decision said", "insight The echo answers"}),
         ([Purpose.EXTRACTED], {"decision said"}),
         ([Purpose.GIVEN], set[str]()),
     ],
@@ -82,7 +88,7 @@ steps:
     handle = await agents.start(task)
     await question_of(handle, "said")
     await answer(handle, "said", "Deploys happen on Tuesdays.")
-    await handle.result()
+    await remembered(agents, await handle.result())
     found = await session_of(agents, task)
     assert {name for name in found if not name.startswith("tool")} == left
     assert bool(found) == (Purpose.GIVEN not in withdrawn)

@@ -45,9 +45,9 @@ def test_insights_are_what_was_learned_and_not_its_payload() -> None:
         RecordItem(lane=Lane.FEEDBACK, key="k", payload=1, **common),
         MemoryItem(content="Deploys happen on Tuesdays.", **common),
     ]
-    found = happened.insights(items, "a", NOW)
+    found = happened.insights(items, NOW)
     assert [one.text for one in found] == ["pattern nodeenv", "Use wheels.", "Deploys happen on Tuesdays."]
-    assert {(one.id, one.step, one.kind) for one in found} == {("insight/t/a#0", "a", EpisodeKind.INSIGHT)}
+    assert {(one.id, one.step, one.kind) for one in found} == {("insight/t/a#0", "", EpisodeKind.INSIGHT)}
     assert not any(one.is_promotable for one in found), "it is on its way to memory"
 
 
@@ -63,7 +63,7 @@ def test_what_a_result_states_is_the_same_episodes_in_each_attempt_and_waits_for
 def test_an_insight_matters_as_much_as_it_is_believed_unless_its_importance_is_given() -> None:
     common: dict[str, Any] = {"occurrence": "t/a#0", "occurred_at": NOW, "content": "Deploys happen on Tuesdays."}
     judged: list[dict[str, Any]] = [{"confidence": 0.2}, {"confidence": 0.9}, {"confidence": 0.9, "importance": 0.2}]
-    low, high, given = happened.insights([MemoryItem(**common, **one) for one in judged], "a", NOW)
+    low, high, given = happened.insights([MemoryItem(**common, **one) for one in judged], NOW)
     assert low.importance == given.importance < high.importance
 
 

@@ -18,17 +18,23 @@ def episode(kind: EpisodeKind, text: str, *, after: int) -> Episode:
     return Episode(id=f"{kind}/{text}/{after}", kind=kind, text=text, importance=0.5, at=moment)
 
 
-def test_an_insight_that_was_forgotten_after_it_was_noted() -> None:
-    forgotten = episode(EpisodeKind.INSIGHT, TRAIN, after=0)
+def test_what_says_it_and_was_noted_before_it_was_forgotten_is_left_out() -> None:
+    gone = [
+        episode(EpisodeKind.INSIGHT, TRAIN, after=0),
+        episode(EpisodeKind.TURN, f"user: Hm. {TRAIN}", after=0),
+        episode(EpisodeKind.DECISION, "a: yes (answered)", after=0).changed(said=TRAIN),
+        episode(EpisodeKind.INSIGHT, "a: look states: something", after=0).changed(said=TRAIN),
+    ]
     others = [
         episode(EpisodeKind.INSIGHT, TRAIN, after=9),
         episode(EpisodeKind.INSIGHT, "I never fly.", after=0),
-        episode(EpisodeKind.TURN, TRAIN, after=0),
+        episode(EpisodeKind.TURN, "user: I always travel by train to work.", after=0),
+        episode(EpisodeKind.TOOL, TRAIN, after=0),
     ]
-    episodes = [forgotten, *others]
+    episodes = [*gone, *others]
     identifier = memory_id("t", MemoryType.PREFERENCE, statement(TRAIN))
     found = learned("t", episodes)
-    assert (found[identifier], memory_id("t", MemoryType.FACT, statement("I never fly.")) in found) == (TRAIN, True)
+    assert found[memory_id("t", MemoryType.FACT, statement("I never fly."))] == {others[1].id}
     line = Deletion(id=identifier, at=AT + timedelta(minutes=5), reason="asked", run="r")
     assert unforgotten(episodes, found, {identifier: line}) == others
     undone = line.changed(restored_at=AT + timedelta(minutes=6))

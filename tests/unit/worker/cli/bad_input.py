@@ -213,7 +213,10 @@ SETTINGS = {
     "TRACE_CONTENT=maybe": ("trace_content: 'maybe' is not true or false", "set PERDURE_TRACE_CONTENT"),
     "WEBHOOK_URL=ftp://x": ("webhook_url: must be a URL such as https://host/path", "set PERDURE_WEBHOOK_URL"),
     "WEBHOOK_URL=https://x": ("webhook_secret: is missing", "which signs deliveries"),
-    "SUMMARY_MODEL=cheap": ("summary_model: must be openai:<model>, or empty", "set PERDURE_SUMMARY_MODEL"),
+    "SUMMARY_MODEL=cheap": (
+        "summary_model: must be openai:<model>, <module>:<model>, or empty",
+        "set PERDURE_SUMMARY_MODEL",
+    ),
 }
 """Without ``PERDURE_`` before them."""
 

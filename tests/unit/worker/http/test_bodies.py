@@ -15,8 +15,8 @@ from worker.http.app import make_app
 from worker.http.document import documented
 from worker.http.problems import MEDIA
 
-NEVER = {"by", "asked_at"}
-"""Who asks, and when, is not for the caller to say."""
+NEVER = {"by"}
+"""Who asks is not for the caller to say; when, only where that is earlier."""
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ NEVER = {"by", "asked_at"}
     [
         (bodies.QueryBody, RecallRequest, set[str]()),
         (bodies.IngestBody, RememberRequest, {"session", "turns"}),
-        (bodies.ConsentBody, ConsentRequest, set[str]()),
+        (bodies.ConsentBody, ConsentRequest, {"asked_at"}),
         (bodies.EraseBody, EraseRequest, set[str]()),
         (bodies.TaskBody, AgentTask, {"chat"}),
         (bodies.CorrectBody, Correction, {"kind", "asked"}),
