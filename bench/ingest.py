@@ -19,7 +19,7 @@ from weaviate.classes.query import Filter
 
 from bench.sentences import sentences
 from bench.serving import serving
-from perdure.jobs import Fate, Receipt
+from perdure.jobs import Fate, Receipt, SubmitCall
 from perdure.memory.extraction.screening import screen
 from perdure.memory.writing.checking import read_batch
 from perdure.models.embedding.minilm import MiniLMEmbedder
@@ -71,16 +71,15 @@ async def _ours(addresses: Addresses, items: list[JsonValue], policy: str) -> fl
         for start in range(0, len(items), BATCH):
             key = f"bench-{start}"
             batch = read_batch(tenant=tenant, key=key, items=items[start : start + BATCH], policy=policy)
-            jobs.append(
-                await client.execute_activity(
-                    "submit_ingest",
-                    batch,
-                    id=uuid4().hex,
-                    task_queue=queue,
-                    result_type=str,
-                    start_to_close_timeout=_MINUTE,
-                )
+            job = await client.execute_activity(
+                "submit_ingest",
+                SubmitCall(batch=batch),
+                id=uuid4().hex,
+                task_queue=queue,
+                result_type=str,
+                start_to_close_timeout=_MINUTE,
             )
+            jobs.append(job)
         receipts = await asyncio.gather(
             *(client.get_workflow_handle(job, result_type=Receipt).result() for job in jobs)
         )

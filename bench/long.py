@@ -1,6 +1,7 @@
 """A task of 1,000 steps: what a step takes and adds to the history, early and late, and how large a run becomes."""
 
 import itertools
+import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,11 +44,14 @@ async def run(addresses: Addresses) -> dict[str, float]:
     if len(begun) != STEPS:
         raise RuntimeError(f"{len(begun)} steps were scheduled, and not {STEPS}")
     early, late = (begun[first : first + WINDOW + 1] for first in (10, STEPS - WINDOW - 1))
+    times, sizes = ([of(events, window) for window in (early, late)] for of in (_milliseconds, _bytes))
     return {
-        "long.ms_per_step_at_10": _milliseconds(events, early),
-        "long.ms_per_step_at_1000": _milliseconds(events, late),
-        "long.bytes_per_step_at_10": _bytes(events, early),
-        "long.bytes_per_step_at_1000": _bytes(events, late),
+        "long.ms_per_step_at_10": times[0],
+        "long.ms_per_step_at_1000": times[1],
+        "long.ms_ratio": times[1] / times[0],
+        "long.bytes_per_step_at_10": sizes[0],
+        "long.bytes_per_step_at_1000": sizes[1],
+        "long.bytes_ratio": sizes[1] / sizes[0],
         "long.runs": len(runs),
         "long.events_per_run": max(len(of_run) for of_run in runs),
     }
@@ -70,11 +74,13 @@ def _begins_a_step(event: HistoryEvent) -> bool:
 
 
 def _milliseconds(events: Sequence[HistoryEvent], begun: Sequence[int]) -> float:
-    first, last = (events[index].event_time.ToNanoseconds() for index in (begun[0], begun[-1]))
-    return (last - first) / 1e6 / (len(begun) - 1)
+    """Return the median time from step to step: a rollover is no step's."""
+    moments = [events[index].event_time.ToNanoseconds() / 1e6 for index in begun]
+    return statistics.median(after - here for here, after in itertools.pairwise(moments))
 
 
 def _bytes(events: Sequence[HistoryEvent], begun: Sequence[int]) -> float:
     """Return the median bytes of a step: what a rollover carries on is no step's."""
-    sizes = (sum(event.ByteSize() for event in events[here:after]) for here, after in itertools.pairwise(begun))
-    return sorted(sizes)[(len(begun) - 1) // 2]
+    return statistics.median(
+        sum(event.ByteSize() for event in events[here:after]) for here, after in itertools.pairwise(begun)
+    )

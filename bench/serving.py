@@ -10,7 +10,7 @@ from uuid import uuid4
 from pydantic import JsonValue
 from temporalio.client import Client
 
-from perdure.jobs import Fate, ItemReceipt, Receipt
+from perdure.jobs import Fate, ItemReceipt, Receipt, SubmitCall
 from perdure.memory.writing.checking import read_batch
 from perdure.settings import Addresses, Settings
 from perdure.temporal.connection import connected
@@ -51,7 +51,7 @@ async def remembered(
             batch = read_batch(tenant=tenant, key=f"bench-{uuid4().hex}", items=chunk)
             job = await here.client.execute_activity(
                 "submit_ingest",
-                batch,
+                SubmitCall(batch=batch),
                 id=uuid4().hex,
                 task_queue=here.settings.task_queue,
                 result_type=str,

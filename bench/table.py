@@ -42,7 +42,7 @@ ROWS: tuple[str, ...] = (
     "{history_bytes_per_step_at_200:,.0f} bytes, {history_events_per_step:.1f} events | – | – |",
     "| a task of 1,000 steps: each early / late | {long_ms_per_step_at_10:.1f} / {long_ms_per_step_at_1000:.1f} ms, "
     "{long_bytes_per_step_at_10:,.0f} / {long_bytes_per_step_at_1000:,.0f} bytes; {long_runs:.0f} runs of at most "
-    "{long_events_per_run:,.0f} events | – | – |",
+    "{long_events_per_run:,.0f} events | – | {long_ms_ratio:.2f} / {long_bytes_ratio:.2f} |",
     "| ingest | {ingest_per_second:.0f} items/s | {ingest_floor_per_second:.0f} items/s | {ingest_ratio:.2f} |",
     "| ingest of a transcript | {ingest_transcript_per_second:.0f} items/s "
     "| {ingest_transcript_floor_per_second:.0f} items/s | {ingest_transcript_ratio:.2f} |",
@@ -60,7 +60,8 @@ ROWS: tuple[str, ...] = (
     "{unseen_decisions:.2f} / {unseen_stories:.2f}; stored wrongly {unseen_false_store:.2f}, of private data and "
     "secrets {unseen_false_store_private:.2f}; wrong beliefs {unseen_wrong_beliefs:.0f} | – | – |",
     "| forgetting 500 due of 10,000 / 50,000 / 100,000 | {forget_seconds_at_10k:.1f} / {forget_seconds_at_50k:.1f} / "
-    "{forget_seconds_at_100k:.1f} s | – | {forget_ratio:.2f} |",
+    "{forget_seconds_at_100k:.1f} s; where 500 of 1,000 users have one due, {forget_tenants_visited:.0f} are visited "
+    "| – | {forget_ratio:.2f} |",
     "| mutants of the pure rules that a unit test notices | {mutants_killed:.1%} of {mutants_total:,.0f} | – | – |",
     "| 25 steps, SIGKILL in step 13 after its effect | {crash_lines:.0f} lines, {crash_seconds:.1f} s from restart "
     "to finished | – | – |",

@@ -1,7 +1,7 @@
 """Makes the pictures of the documentation: ``make pictures``.
 
-The quickstart with skills is played up to its question. Then pictures are taken of the task in the Temporal UI, and of
-a terminal. The browser is one of this machine, and never downloaded; no test needs it.
+The quickstart with skills is played up to its question. Then pictures are taken of the task in the Temporal UI, of
+the console, and of a terminal. The browser is one of this machine, and never downloaded.
 """
 
 import asyncio
@@ -12,18 +12,28 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from playwright.async_api import Browser, Page
 from rich.console import Console
 from rich.text import Text
 from temporalio.client import Client
 
 from perdure.settings import Settings
-from tests.support.browser import Browser, found
+from tests.support.browser import NoBrowser, chromium, found
 from tests.support.pages import clean_environment, play
 
 PAGE, FOLDER = Path("docs/quickstart-skills.md"), Path("docs/pictures")
 TYPED = ("perdure inbox", "perdure answer task.yaml customer[0].send yes", "perdure run task.yaml", "cat invoices.txt")
 """What is typed in the picture of the terminal, while the task waits for an answer."""
+
+SAID = (
+    "Invoices go out on the first Monday of the month.",
+    "Kim pays by bank transfer.",
+    "Lee wants invoices as PDF.",
+    "Invoices are sent by the billing service.",
+)
+"""What is remembered in the pictures of the console, besides what the task learns."""
 
 _HTML = """<html><body style="margin:0;background:#11151c"><pre style="font:15px/1.5 'DejaVu Sans Mono',monospace;
 color:#e6e9ee;margin:0;padding:22px 26px;white-space:pre-wrap">{}</pre></body></html>"""
@@ -52,9 +62,74 @@ async def run_of(address: str, workflow: str) -> str:
     return (await client.get_workflow_handle(workflow).describe()).run_id
 
 
+async def shoot(page: Page, name: str, *, until: str) -> None:
+    """Take a picture of a page once it shows a text."""
+    await page.get_by_text(until).first.wait_for()
+    await page.screenshot(path=FOLDER / f"{name}.png")
+
+
+async def shoot_temporal(browser: Browser, address: str) -> None:
+    """Take the picture of a task in the Temporal UI."""
+    page = await browser.new_page(viewport={"width": 1640, "height": 960})
+    await page.goto(address)
+    await page.get_by_text("Current Details").first.wait_for()
+    # It goes on to ask for things, and nothing tells when all that it shows is there.
+    await page.wait_for_timeout(5_000)
+    await page.screenshot(path=FOLDER / "temporal-ui.png")
+
+
+async def shoot_console(browser: Browser, address: str, token: str, workflow: str) -> None:
+    """Take pictures of the console's pages, of which one shows it in the dark."""
+    size: Any = {"width": 1120, "height": 700}
+    for dark in (False, True):
+        context = await browser.new_context(
+            base_url=address, viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+        )
+        page = await context.new_page()
+        await page.goto("/login")
+        await page.get_by_label("Token").fill(token)
+        await page.get_by_role("button", name="Log in").click()
+        if dark:
+            await page.goto(f"/tasks/{workflow}?user=ada")
+            await shoot(page, "console-task-dark", until="What it recalled")
+            continue
+        await shoot(page, "console-inbox", until="Send")
+        await page.goto("/memories?user=ada&ask=When do invoices go out?")
+        await shoot(page, "console-search", until="What answers it")
+        await page.get_by_role("link", name=SAID[0]).click()
+        await shoot(page, "console-memory", until="How it came to be so")
+        await context.close()
+
+
+def token_of(environment: Mapping[str, str]) -> str:
+    """Return the token of the machine."""
+    return Path(environment["HOME"], ".local/share/perdure/http.token").read_text(encoding="utf-8").strip()
+
+
+async def shoot_all(folder: Path, environment: Mapping[str, str]) -> None:
+    """Take all pictures, while the played task waits for an answer."""
+    [task] = json.loads(ran(folder, environment, "perdure", "tasks", "list", "--json"))
+    servers = json.loads(ran(folder, environment, "perdure", "up", "--json"))
+    for text in SAID:
+        ran(folder, environment, "perdure", "remember", text, "--user", "ada")
+    workflow = task["workflow_id"]
+    run = await run_of(servers["temporal"], workflow)
+    async with chromium() as browser:
+        await shoot_temporal(
+            browser, f"{servers['temporal_ui']}/namespaces/default/workflows/{workflow}/{run}/user-metadata"
+        )
+        await shoot_console(browser, servers["http"], token_of(environment), workflow)
+        page = await browser.new_page(viewport={"width": 1120, "height": 460})
+        await page.set_content(terminal(folder, environment))
+        await shoot(page, "terminal", until="$ cat")
+
+
 def main() -> None:
     """Play the page, and take the pictures."""
-    program = found()
+    try:
+        found()
+    except NoBrowser as problem:
+        sys.exit(str(problem))
     with tempfile.TemporaryDirectory(prefix="perdure-pictures-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         environment = clean_environment(folder / "home", Settings().cache)
@@ -63,16 +138,7 @@ def main() -> None:
             for block in play(PAGE, folder, environment):
                 if block.text.startswith("? Send"):
                     break
-            [task] = json.loads(ran(folder, environment, "perdure", "tasks", "list", "--json"))
-            servers = json.loads(ran(folder, environment, "perdure", "up", "--json"))
-            workflow = task["workflow_id"]
-            run = asyncio.run(run_of(servers["temporal"], workflow))
-            address = f"{servers['temporal_ui']}/namespaces/default/workflows/{workflow}/{run}/user-metadata"
-            with Browser(program) as browser:
-                browser.shoot(address, FOLDER / "temporal-ui.png", size=(1640, 960), until="Current Details")
-                page = folder / "terminal.html"
-                page.write_text(terminal(folder, environment), encoding="utf-8")
-                browser.shoot(page.as_uri(), FOLDER / "terminal.png", size=(1120, 400), until="$ cat")
+            asyncio.run(shoot_all(folder, environment))
         finally:
             subprocess.run(["perdure", "down"], env=environment, cwd=folder, check=False)
     for picture in sorted(FOLDER.glob("*.png")):

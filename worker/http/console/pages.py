@@ -36,6 +36,7 @@ _HEADERS = {
 
 _STATIC = {
     "console.css": "text/css; charset=utf-8",
+    "icon.svg": "image/svg+xml",
     "htmx.min.js": "text/javascript; charset=utf-8",
 }
 
