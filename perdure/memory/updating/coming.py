@@ -25,11 +25,11 @@ def ended_by(coming: Memory, entries: Iterable[Entry]) -> list[Memory]:
     ]
 
 
-def unended(memory: Memory) -> Memory:
-    """Return a memory as if the change that it was to end with did not come."""
-    return memory.changed(valid_until=None, superseded_by="", superseded_at=None, contradicted=False)
+def unended(memory: Memory, until: datetime | None) -> Memory:
+    """Return a memory as if the change that it was to end with did not come: it holds until some day, or for good."""
+    return memory.changed(valid_until=until, superseded_by="", superseded_at=None, contradicted=False)
 
 
 def moved(memory: Memory, coming: Memory, at: datetime) -> Memory:
-    """Return a memory after the change that it ends with was moved to another day."""
-    return overtaken(unended(memory), said(coming), coming.id, at)
+    """Return a memory, as it was to go on, after the change that it ends with was moved to another day."""
+    return overtaken(memory, said(coming), coming.id, at)

@@ -5,26 +5,30 @@ from datetime import timedelta
 from perdure.changes import Deletion
 from perdure.entries import Entry, Memory, State
 from perdure.errors import InvalidInput
-from perdure.memory.updating import coming, revising
+from perdure.memory.updating import revising
+from perdure.memory.updating.ending import Endings
 from perdure.memory.updating.plans import AskedChange, ChangePlan
 from perdure.stores.weaviate.store import LongTerm
 
 
-async def removal(asked: AskedChange, entry: Entry, longterm: LongTerm, *, grace: timedelta) -> ChangePlan:
+async def removal(
+    asked: AskedChange, entry: Entry, longterm: LongTerm, endings: Endings, *, grace: timedelta
+) -> ChangePlan:
     """Plan a removal.
 
     Args:
         asked: The change.
         entry: What is to be forgotten.
         longterm: Where it is.
+        endings: Knows what was to end with it.
         grace: How long forgetting can be undone.
 
     Raises:
         InvalidInput: It is forgotten already, or the actor may not forget it.
     """
-    goes_on = await _ended(asked, entry, longterm)
     if asked.operation in entry.operations:
         # An earlier attempt has forgotten it; if it is there again, somebody has taken that back.
+        goes_on = await endings.of(asked, entry) if entry.state is State.FORGOTTEN else []
         return ChangePlan(entry.id, ((entry, entry), *goes_on))
     if entry.state is State.FORGOTTEN:
         raise InvalidInput("id", "it is forgotten already")
@@ -32,19 +36,13 @@ async def removal(asked: AskedChange, entry: Entry, longterm: LongTerm, *, grace
         revising.require_permitted(asked.request.update, [entry], asked.request.by.kind)
     gone = [entry, *await _ancestors(asked.tenant, entry, longterm)]
     why, until = revising.FORGOTTEN, asked.at + grace
+    goes_on = [ended for one in gone for ended in await endings.of(asked, one)]
     forgotten = [(one, one.forgotten(why, until, on_request=True)) for one in gone]
     return ChangePlan(
         entry.id,
         (*forgotten, *goes_on),
         tuple(Deletion.of(one, at=asked.at, reason=why, run=asked.operation, on_request=True) for one in gone),
     )
-
-
-async def _ended(asked: AskedChange, entry: Entry, longterm: LongTerm) -> list[tuple[Entry, Entry]]:
-    if not (isinstance(entry, Memory) and entry.supersedes and coming.is_coming(entry, asked.at)):
-        return []
-    stored = await longterm.get(asked.tenant, [entry.supersedes])
-    return [(one, coming.unended(one)) for one in coming.ended_by(entry, stored.values())]
 
 
 async def _ancestors(tenant: str, entry: Entry, longterm: LongTerm) -> list[Memory]:

@@ -11,7 +11,6 @@ from perdure.entries import Entry, Memory, State
 from perdure.errors import InvalidInput
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
-from perdure.memory.door import Door
 from perdure.memory.updating import correcting, merging, revising
 from perdure.memory.updating.plans import AskedChange, ChangePlan
 from perdure.memory.updating.versions import version_of
@@ -32,13 +31,11 @@ class Reverter:
     Args:
         longterm: Where the memories are.
         journal: Has the earlier versions.
-        door: Knows what an earlier attempt has written.
     """
 
-    def __init__(self, *, longterm: LongTerm, journal: Journal, door: Door) -> None:
+    def __init__(self, *, longterm: LongTerm, journal: Journal) -> None:
         self._longterm = longterm
         self._journal = journal
-        self._door = door
 
     async def plan(self, asked: AskedChange, memory: Memory, version: int) -> ChangePlan:
         """Plan the return of a memory to what it said at a version.
@@ -66,10 +63,6 @@ class Reverter:
             raise InvalidInput("version", problem, fix="remember it with a later valid_until")
         changed |= await self._replaced(asked, before, again, item)
         changed |= await self._contradicted(asked, again, item, without=changed.keys())
-        if attempted:
-            begun = await self._door.begun(asked.tenant, asked.operation)
-            written = await self._longterm.get(asked.tenant, sorted(begun - changed.keys()))
-            changed |= {one.id: (one, one) for one in written.values() if asked.operation in one.operations}
         return ChangePlan(memory.id, tuple(changed.values()))
 
     async def _replaced(

@@ -14,6 +14,7 @@ from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.holding import HoldPolicy
 from perdure.memory.updating import coming, correcting, merging, revising
+from perdure.memory.updating.ending import Endings
 from perdure.memory.updating.plans import AskedChange, ChangePlan
 from perdure.memory.updating.removing import removal
 from perdure.memory.updating.reverting import Reverter
@@ -71,7 +72,8 @@ class Updater:
         self._consents = consents
         self._grace = grace
         self._hold = hold
-        self._reverter = Reverter(longterm=longterm, journal=journal, door=door)
+        self._reverter = Reverter(longterm=longterm, journal=journal)
+        self._endings = Endings(longterm, journal)
 
     async def update(
         self,
@@ -167,7 +169,7 @@ class Updater:
         return _updated(asked, next((one for one in reversed(new) if one in done.versions), request.id), done.versions)
 
     async def _plan(self, asked: AskedChange) -> ChangePlan:
-        plan = await self._unpermitted(asked)
+        plan = await self._with_attempted(asked, await self._unpermitted(asked))
         # What an earlier attempt has written is still to be settled and audited, whatever was withdrawn since.
         made = [
             after
@@ -176,6 +178,15 @@ class Updater:
         ]
         await self._consents.require(asked.tenant, revising.purposes_of(asked.request.update, made))
         return plan
+
+    async def _with_attempted(self, asked: AskedChange, plan: ChangePlan) -> ChangePlan:
+        """Return a plan with what an earlier attempt has written besides: it is to be settled with the rest."""
+        if not any(before and asked.operation in before.operations for before, _ in plan.changed):
+            return plan
+        begun = await self._door.begun(asked.tenant, asked.operation) - {after.id for _, after in plan.changed}
+        written = (await self._longterm.get(asked.tenant, sorted(begun))).values()
+        more = tuple((one, one) for one in written if asked.operation in one.operations)
+        return plan._replace(changed=(*plan.changed, *more))
 
     async def _unpermitted(self, asked: AskedChange) -> ChangePlan:
         match asked.request.update:
@@ -216,7 +227,8 @@ class Updater:
         ]
 
     async def _removal(self, asked: AskedChange) -> ChangePlan:
-        return await removal(asked, await self._entry(asked, asked.request.id), self._longterm, grace=self._grace)
+        entry = await self._entry(asked, asked.request.id)
+        return await removal(asked, entry, self._longterm, self._endings, grace=self._grace)
 
     async def _merger(self, asked: AskedChange, other: str) -> ChangePlan:
         if other == asked.request.id:
@@ -244,10 +256,10 @@ class Updater:
         if correcting.says_the_same(memory, item):
             source, sure = correcting.believed_anew(memory, update, by)
             same = revising.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)
-            ending = await self._ending(asked, memory) if same.valid_from != memory.valid_from else []
-            return ChangePlan(
-                memory.id, ((memory, same), *((one, coming.moved(one, same, asked.at)) for one in ending))
-            )
+            moves = same.valid_from != memory.valid_from or asked.operation in memory.operations
+            ending = await self._endings.of(asked, memory) if moves else []
+            moved = ((one, coming.moved(goes_on, same, asked.at)) for one, goes_on in ending)
+            return ChangePlan(memory.id, ((memory, same), *moved))
         return await self._replacement(asked, memory, item, update, fields)
 
     async def _replacement(
@@ -260,7 +272,7 @@ class Updater:
         beside = await self._longterm.about(tenant, terms, {item.content})
         others = [one for one in beside if one.id != memory.id and asked.operation not in one.operations]
         # What the replaced one was still to end goes on, unless what replaces it ends that as well.
-        goes_on = {one.id: coming.unended(one) for one in await self._ending(asked, memory)}
+        goes_on = {one.id: one for _, one in await self._endings.of(asked, memory)}
         others = [*goes_on.values(), *(one for one in others if one.id not in goes_on)]
         offered: dict[str, Any] = {"tenant": tenant, "key": asked.operation[:300], "items": (item,)}
         batch = Batch(**offered, by=asked.request.by, accepted_at=asked.at, stated_by=asked.stated_by)
@@ -285,12 +297,6 @@ class Updater:
         if found.same and found.same.id != target and found.same not in found.over:
             replaced.append((found.same, found.same.superseded(target, asked.at)))
         return ChangePlan(target, ((stored, new), *replaced))
-
-    async def _ending(self, asked: AskedChange, memory: Memory) -> list[Memory]:
-        """Return what is to end with a memory that is a change still to come."""
-        if not (memory.supersedes and coming.is_coming(memory, asked.at)):
-            return []
-        return coming.ended_by(memory, (await self._longterm.get(asked.tenant, [memory.supersedes])).values())
 
     async def _believed(
         self, asked: AskedChange, identifier: str, *, field: str = "id", expected: bool = True

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
+from perdure.crashpoints import CrashPoint
 from perdure.entries import Memory, State, holds
 from perdure.items import MemoryItem
 from perdure.jobs import Decision, PlannedItem
@@ -15,6 +16,7 @@ from perdure.stores.journal.lines import accepted
 from perdure.updates import Correction, Merger, Removal, Update, Updated, UpdateRequest
 from tests.integration.conftest import Stores
 from tests.integration.memory.updating.test_updater import ADA, change, told
+from tests.support.dying import dying_in_the_door
 
 TRAIN = "I always travel by train."
 
@@ -104,11 +106,20 @@ NOW = datetime(2026, 5, 6, 9, tzinfo=UTC)
 MONDAY = NOW + timedelta(days=5)
 
 
-async def says(stores: Stores, tenant: str, content: str, *, after: int, begins: datetime | None = None) -> str:
+async def says(
+    stores: Stores,
+    tenant: str,
+    content: str,
+    *,
+    after: int,
+    begins: datetime | None = None,
+    ends: datetime | None = None,
+) -> str:
     """Offer a statement on a day after the first; return the id of its memory."""
     at = NOW + timedelta(days=after)
     item: dict[str, JsonValue] = {"kind": "memory", "content": content, "occurrence": f"o{after}"}
     item |= {"occurred_at": at.isoformat()} | ({"valid_from": begins.isoformat()} if begins else {})
+    item |= {"valid_until": ends.isoformat()} if ends else {}
     batch = read_batch(tenant=tenant, key=f"k{after}", items=[item], accepted_at=at)
     batch = batch.changed(items=tuple(stated(one) for one in batch.items if isinstance(one, MemoryItem)))
     plan = await stores.writer.plan(batch, at=at)
@@ -130,11 +141,13 @@ async def changed_at(stores: Stores, tenant: str, identifier: str, update: Updat
 NINE, EIGHT, SEVEN = "The standup is at nine.", "The standup is at eight.", "The standup is at seven."
 
 
+@pytest.mark.parametrize("ends", [False, True], ids=["for good", "until June"])
 @pytest.mark.parametrize("how", ["comes", "said again", "forgotten", "brought back", "moved", "replaced"])
 async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
-    stores: Stores, tenant: str, how: str
+    stores: Stores, tenant: str, how: str, *, ends: bool
 ) -> None:
-    await says(stores, tenant, NINE, after=0)
+    june = NOW + timedelta(days=40)
+    await says(stores, tenant, NINE, after=0, ends=june if ends else None)
     coming = await says(stores, tenant, EIGHT, after=1, begins=MONDAY)
     today, later = NOW + timedelta(days=2), MONDAY + timedelta(days=1)
     assert await held_at(stores, tenant, today) == {NINE}
@@ -160,3 +173,27 @@ async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
         assert await held_at(stores, tenant, MONDAY + timedelta(days=8)) == {SEVEN}
     assert await held_at(stores, tenant, today) == {NINE}
     assert await held_at(stores, tenant, later) == expected
+    if ends and how in ("forgotten", "moved", "replaced"):
+        assert NINE not in await held_at(stores, tenant, june + timedelta(days=1)), "its own end stays"
+    elif how == "forgotten":
+        assert await held_at(stores, tenant, june + timedelta(days=1)) == {NINE}, "the control"
+
+
+@pytest.mark.parametrize(
+    "update", [Removal(), Correction(valid_from=MONDAY + timedelta(days=7))], ids=lambda one: one.kind
+)
+async def test_what_goes_on_is_settled_by_the_next_attempt_where_one_died(
+    stores: Stores, tenant: str, update: Update, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nine = await says(stores, tenant, NINE, after=0)
+    eight = await says(stores, tenant, EIGHT, after=1, begins=MONDAY)
+    request = UpdateRequest(user_id="u", id=eight, update=update, by=ADA)
+
+    async def attempt() -> Updated:
+        return await stores.updater.update(tenant, request, operation="update:1", at=NOW + timedelta(days=2))
+
+    with dying_in_the_door(monkeypatch, CrashPoint.APPLY_WRITTEN):
+        await attempt()
+    done = await attempt()
+    assert done.versions.keys() == {nine, eight}, "the control: both are written by the attempt that died"
+    assert await held_at(stores, tenant, MONDAY + timedelta(days=1)) == {NINE}
