@@ -14,6 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.elsewhere import MemoryElsewhere
 from activities.episodes import SessionWriter
+from activities.noting import SessionNotes, place_of
 from activities.submitting import Submitter
 from perdure.changes import Actor, ActorKind
 from perdure.consents import is_granted
@@ -26,7 +27,6 @@ from perdure.errors import (
     JobFailed,
     StoreRefused,
     StoreUnavailable,
-    TenantErased,
     VersionConflict,
     WorkerUnavailable,
 )
@@ -37,7 +37,6 @@ from perdure.jobs import (
     Applied,
     Batch,
     BatchItem,
-    Fate,
     ItemReceipt,
     PlannedItem,
     Receipt,
@@ -53,7 +52,6 @@ from perdure.memory.extraction.preceding import answering, turns_said
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
-from perdure.memory.writing.observation import recorded_at
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.models.errors import ModelKeyRefused
@@ -201,13 +199,15 @@ class IngestActivities:
         if is_granted(await self.consents.of(tenant), purpose):
             turns = [*answering(request.turns), *turns_said(offered)]
             left = {
-                _place(item.occurrence)
+                place_of(item.occurrence)
                 for item, taken in zip(offered, items, strict=True)
                 if isinstance(taken, UnusableItem) and not isinstance(item, UnusableItem)
             }
             told = said_to_people([one.by for one in turns])
             kept = [
-                one for one, is_told in zip(turns, told, strict=True) if is_told and _place(one.occurrence) not in left
+                one
+                for one, is_told in zip(turns, told, strict=True)
+                if is_told and place_of(one.occurrence) not in left
             ]
             await self.session.observed(tenant, request.session, kept, epoch=epoch)
 
@@ -283,35 +283,11 @@ class IngestActivities:
         with _accepted():
             for hold in holds:
                 await self.submitter.hold(hold)
-        if note := request.batch.noted_in:
-            items = (item for hold in holds for item in hold.batch.items)
-            places = {_place(item.occurrence) for item in items if not isinstance(item, UnusableItem)}
-            with suppress(TenantErased):
-                epoch = await self._epoch_of(note, request.batch)
-                await self.session.doubted(note.tenant, note.session, places, epoch=epoch)
+        await self._notes.doubted(request.batch, (hold.batch for hold in holds))
 
-    async def _epoch_of(self, note: SessionNote, batch: Batch) -> int:
-        """Return the epoch of the user whose session a note is for; it may be another one's than the batch's.
-
-        Raises:
-            TenantErased: They were erased since it was said or learned.
-        """
-        since = note.since or batch.began or datetime.now(UTC)
-        return await self.erasures.epoch_since(note.tenant, since)
-
-    async def _noted(self, batch: Batch, receipts: Sequence[ItemReceipt]) -> None:
-        """Note in its session what is believed of a batch now, unless its user was erased meanwhile."""
-        note = batch.noted_in
-        if note is None:
-            return
-        believed = [(one.index, batch.items[one.index]) for one in receipts if one.fate is Fate.SEARCHABLE]
-        items = [
-            (item, recorded_at(batch, index, item)) for index, item in believed if not isinstance(item, UnusableItem)
-        ]
-        # Without Redis nothing can be noted either.
-        with suppress(TenantErased, StoreUnavailable):
-            epoch = await self._epoch_of(note, batch)
-            await self.session.believed(note.tenant, note.session, items, epoch=epoch)
+    @property
+    def _notes(self) -> SessionNotes:
+        return SessionNotes(self.session, self.erasures)
 
     @activity.defn(name=Activity.CONFIRM_INGEST)
     async def confirm(self, request: ConfirmCall) -> tuple[ItemReceipt, ...]:
@@ -327,14 +303,9 @@ class IngestActivities:
             with _accepted():
                 receipts = await self.writer.confirm(request.batch, request.plan, request.versions)
             if receipts is not None:
-                await self._noted(request.batch, receipts)
+                await self._notes.believed(request.batch, receipts)
                 return receipts
         raise VersionConflict("entries are no longer stored as they were written")
-
-
-def _place(occurrence: str) -> str:
-    """Return where the statement was made from which an item comes."""
-    return occurrence.partition("#")[0]
 
 
 @contextmanager

@@ -14,13 +14,14 @@ SHOWN_BY = Actor(kind=ActorKind.PERSON, id="perdure demo")
 _PERIOD = 0.1
 
 ANSWERS = {
+    "axe-playwright-python": "MIT",
     "colorama": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
     "nodeenv": "BSD-3-Clause",
     "prompt-toolkit": "BSD-3-Clause",
     "python-stdnum": "LGPL-2.1-or-later",
 }
-"""What a person finds in the licence files of packages whose metadata says only "BSD", or "LGPL"."""
+"""What a person finds in the licence files of packages whose metadata says only "BSD" or "LGPL", or nothing."""
 
 
 class Watcher:
