@@ -42,6 +42,7 @@ from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.places import Places
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.recalls import TaskRecalls
+from perdure.stores.redis.session_items import SessionItemStore
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.tokens import TokenStreams
 from tests.conftest import Servers
@@ -83,6 +84,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
         await Episodes(redis).append(tenant, session, episode)
         await Promotions(redis).take(tenant, session, 1)
         await Episodes(redis).append(tenant, session, episode.changed(id="e2"))
+    await SessionItemStore(redis).add(tenant, "one", [{"role": "user", "content": "x"}], addition="a", epoch=None)
     async with Leases(redis).hold(tenant) as lease:
         line = Deletion(id="mem_1", at=NOW, reason="expired", run=run, wordings=("mem_2",))
         await Deletions(redis).write(tenant, [line], lease)
@@ -156,6 +158,8 @@ async def whatever_names(redis: Redis, tenant: str) -> tuple[set[str], set[str]]
                 members = await client.smembers(key)
             case "hash":
                 members = [text for pair in (await client.hgetall(key)).items() for text in pair]
+            case "list":
+                members = await client.lrange(key, 0, -1)
             case "stream":
                 members = [text for _, one in await client.xrange(key) for pair in one.items() for text in pair]
             case _:
