@@ -78,11 +78,12 @@ class MemoryElsewhere:
                 wait for it.
         """
         batch = call.batch
-        items = [one for one in batch.items if not isinstance(one, UnusableItem)]
-        how: dict[str, Any] = {"agent": batch.agent, "policy": batch.policy, "asked_at": batch.began}
+        usable = {place: one for place, one in enumerate(batch.items) if not isinstance(one, UnusableItem)}
+        items, recorded = [*usable.values()], [batch.recorded[place] for place in usable if batch.recorded]
+        how: dict[str, Any] = {"agent": batch.agent, "policy": batch.policy, "recorded": recorded}
         # Under one key the service takes one body: a task that is run again offers other items in the same place.
         said = [one.model_dump(mode="json") for one in items]
-        key = digest("elsewhere/1", batch.key, str(batch.began), *said)
+        key = digest("elsewhere/1", batch.key, *map(str, recorded), *said)
         with _waiting(), _taken():
             job = await self._client.submit(items, key=key, user_id=call.user_id, of=batch.of, **how)
         return f"{ELSEWHERE}{job}"

@@ -171,6 +171,10 @@ class IngestActivities:
             session=request.session,
             policy=request.policy,
         )
+        if request.recorded:
+            # Whoever says that it was later would have kept what was forgotten meanwhile. Each item is compared with
+            # erasures by itself.
+            epoch, batch = None, batch.changed(recorded=_moments(request, now))
         job = job_id(batch, undated)
         # A workflow that names no actor is the actor itself.
         own = Actor(kind=ActorKind.AGENT, id=activity.info().workflow_id or "")
@@ -306,6 +310,18 @@ class IngestActivities:
                 await self._notes.believed(request.batch, receipts)
                 return receipts
         raise VersionConflict("entries are no longer stored as they were written")
+
+
+def _moments(request: RememberRequest, now: datetime) -> tuple[datetime, ...]:
+    """Return when each item of a request was said or learned.
+
+    Raises:
+        InvalidInput: There are fewer moments than items, or more.
+    """
+    if len(request.recorded) != len(request.items):
+        problem = f"has {len(request.recorded)} moments for {len(request.items)} items"
+        raise InvalidInput("recorded", problem, fix="give one for each item, or none")
+    return tuple(min(one, now) for one in request.recorded)
 
 
 @contextmanager

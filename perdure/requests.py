@@ -77,6 +77,9 @@ class RememberRequest(OwnedRequest):
     by: Actor = SOMEBODY
     asked_at: Instant | None = None
     """When they were offered, so that an erasure since then keeps them out; None: when a worker is asked."""
+    recorded: tuple[Instant, ...] = ()
+    """When each of them was said or learned, if they waited since: what was forgotten or erased after that stays so.
+    Empty: when they are accepted."""
 
 
 class Submitted(Passed):

@@ -44,8 +44,7 @@ class RememberItems:
     async def run(self, request: RememberRequest | None = None) -> str:
         """Return the job's id; the job is a workflow of its own. Without items there is none."""
         request = await _asked(request, "give a RememberRequest")
-        began = workflow.info().workflow_start_time
-        request = request.changed(asked_at=min(request.asked_at or began, began))
+        request = request.changed(asked_at=workflow.info().workflow_start_time)
         submitted = await workflow.execute_activity(
             Activity.REMEMBER, request, result_type=Submitted, summary="submit", **options.of_request()
         )

@@ -101,7 +101,7 @@ class Client:
             key: The batch's own key: the same items under it are the same job. Empty: each call is a batch of its own.
             user_id: For whom; None: the client's user.
             of: The team or agent whose memory it is for; None: the user's own.
-            **more: Further fields of the request: ``agent`` and ``policy``.
+            **more: Further fields of the request: ``agent``, ``policy`` and ``recorded``.
         """
         body = {"items": [_sent(one, lane) for one in items], "of": of, "key": key or uuid4().hex, **more}
         answer = await self._service.post("/v2/control/ingest", self._for(user_id, body))

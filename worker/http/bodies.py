@@ -69,10 +69,14 @@ class IngestBody(OwnedBody):
     ]
     agent: Name | None = None
     policy: Name | None = None
-    asked_at: Annotated[
-        Instant | None,
-        Field(description="When they were learned, if that is long ago: an erasure since then keeps them out."),
-    ] = None
+    recorded: Annotated[
+        tuple[Instant, ...],
+        Field(
+            max_length=100,
+            description="When each was said or learned, if they waited since: what was forgotten or erased after that "
+            "stays so.",
+        ),
+    ] = ()
 
 
 class QueryBody(OwnedBody):

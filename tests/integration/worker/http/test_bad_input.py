@@ -51,6 +51,15 @@ async def raw(service: Service, text: bytes, *, seconds: float = 10) -> bytes:
         (b'{"items": []}', {}, 422, "PRD100", "items"),
         (b'{"itms": []}', {}, 422, "PRD100", "did you mean 'items'?"),
         (b'{"items": [1], "by": {"kind": "person", "id": "root"}}', {}, 422, "PRD100", "by: is not a field here"),
+        (b'{"items": [1], "asked_at": "2020-01-01T00:00:00Z"}', {}, 422, "PRD100", "asked_at: is not a field here"),
+        (
+            b'{"items": [{"kind": "memory", "content": "It rains."}], '
+            b'"recorded": ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]}',
+            {},
+            422,
+            "PRD100",
+            "has 2 moments for 1 items",
+        ),
         (b'{"items": [1], "session": "s"}', {}, 422, "PRD100", "session: is not a field here"),
         (b'{"items": [{"kind": "memory", "content": "a\\ud800b"}]}', {}, 422, "PRD100", "surrogate"),
         (b"{}", {"Content-Type": "text/plain"}, 415, "PRD514", "JSON"),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from perdure import AgentTask, TaskResult
 from perdure.access import TokenScope
 from perdure.client import Client
 from perdure.episodes import Episode, EpisodeKind
-from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.jobs import ELSEWHERE, Fate, SubmitCall
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.writing.checking import read_batch
@@ -184,20 +184,24 @@ async def test_a_task_that_is_run_again_hands_over_what_it_learns_then(
 
 
 @pytest.mark.parametrize("late", [True, False], ids=["learned before", "control"])
-async def test_what_was_learned_before_an_erasure_stays_out_when_it_comes_late(
-    service: Service, user: str, *, late: bool
+@pytest.mark.parametrize("how", ["erased", "forgotten"])
+async def test_what_was_learned_before_it_was_erased_or_forgotten_there_stays_out_when_it_comes_late(
+    service: Service, user: str, *, late: bool, how: str
 ) -> None:
-    began = datetime.now(UTC)
-    async with Client(service.url, await service.token(user_id=user, person=True)) as client:
-        await client.remember(["Deploys happen on Tuesdays."])
-    await service.gateway.erase(EraseRequest(user_id=user), by=ADMIN)
-    asked_at = began if late else datetime.now(UTC)
+    texts, began = ["Kim leads the team.", "Lee writes the reports."], datetime.now(UTC)
     async with Client(service.url, await token_of(service)) as client:
-        with pytest.raises(PerdureError) if late else nullcontext():
-            job = await client.submit([memory_item("Kim leads the team.")], key="k", user_id=user, asked_at=asked_at)
-            await client.job(job, user_id=user, wait=20)
-        found = [entry.text for entry in await client.memories(user_id=user)]
-    assert found == ([] if late else ["Kim leads the team."])
+        await client.remember(texts[:1], user_id=user)
+        if how == "erased":
+            await service.gateway.erase(EraseRequest(user_id=user), by=ADMIN)
+        else:
+            [entry] = await client.memories(user_id=user)
+            await client.forget(entry.id, user_id=user)
+        recorded = [began if late else datetime.now(UTC), datetime.now(UTC)]
+        items = [memory_item(text) for text in texts]
+        receipt = await client.remember(items, key="k", user_id=user, recorded=recorded)
+        assert ("was erased" in receipt.items[0].reason or "forgotten" in receipt.items[0].reason) is late
+        found = {entry.text for entry in await client.memories(user_id=user)}
+    assert found == ({texts[1]} if late else set(texts))
 
 
 @pytest.mark.parametrize("answer", ["404 Not Found", "403 Forbidden", "302 Found", "503 Service Unavailable"])

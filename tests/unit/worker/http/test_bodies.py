@@ -15,8 +15,8 @@ from worker.http.app import make_app
 from worker.http.document import documented
 from worker.http.problems import MEDIA
 
-NEVER = {"by"}
-"""Who asks is not for the caller to say; when, only where that is earlier."""
+NEVER = {"by", "asked_at"}
+"""Who asks, and when, is not for the caller to say."""
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ NEVER = {"by"}
     [
         (bodies.QueryBody, RecallRequest, set[str]()),
         (bodies.IngestBody, RememberRequest, {"session", "turns"}),
-        (bodies.ConsentBody, ConsentRequest, {"asked_at"}),
+        (bodies.ConsentBody, ConsentRequest, set[str]()),
         (bodies.EraseBody, EraseRequest, set[str]()),
         (bodies.TaskBody, AgentTask, {"chat"}),
         (bodies.CorrectBody, Correction, {"kind", "asked"}),
