@@ -13,7 +13,9 @@ from temporalio.client import ActivityFailureError, WorkflowFailureError, Workfl
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Purpose
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate
+from perdure.jobs import Fate, Receipt, SessionNote, SubmitCall
+from perdure.memberships import MemberRequest
+from perdure.memory.writing.checking import read_batch
 from perdure.names import Workflow
 from perdure.requests import ConsentRequest, EraseRequest, ObserveRequest
 from perdure.said import Said, Voice
@@ -111,6 +113,37 @@ async def test_what_was_offered_before_an_erasure_is_not_kept_after_it(
     assert await here.services.longterm.everything(tenant) == {}
     later = request.changed(asked_at=None)
     assert (await gateway.receipt(await gateway.remember(later, by=TESTER), by=TESTER)).items[0].fate is Fate.SEARCHABLE
+
+
+@pytest.mark.parametrize("erased", [True, False], ids=["erased", "control"])
+async def test_what_a_team_approves_after_its_learner_was_erased_is_noted_in_no_session(
+    here: Deployment, gateway: Gateway, user: str, *, erased: bool
+) -> None:
+    team, kim, now = f"team:{uuid4().hex}", f"kim {uuid4().hex}", datetime.now(UTC)
+    for member in (user, kim):
+        await gateway.set_member(MemberRequest(of=team, user_id=member, belongs=True), by=TESTER)
+    tenant = here.services.tenant_key.tenant_of(user)
+    item: JsonValue = {"kind": "memory", "content": TEXT, "occurrence": "o", "occurred_at": now.isoformat()}
+    batch = read_batch(tenant=tenant, key=uuid4().hex, items=[item], policy="careful")
+    note = SessionNote(tenant=tenant, session="s", since=now)
+    job = await here.client.execute_activity(
+        "submit_ingest",
+        SubmitCall(batch=batch.changed(of=team, noted_in=note, recorded=(now,)), user_id=user),
+        id=uuid4().hex,
+        task_queue=here.queue,
+        result_type=str,
+        start_to_close_timeout=TASK_TIMEOUT * 5,
+    )
+    [held] = (await here.client.get_workflow_handle(job, result_type=Receipt).result()).items
+    assert held.fate is Fate.HELD
+    if erased:
+        assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
+    decided = await gateway.decide(kim, held.hold, of=team, approve=True, by=TESTER)
+    assert decided.receipt is not None
+    noted = await here.services.episodes.told(tenant, "s", recent=10)
+    assert [one.text for one in noted] == ([] if erased else [TEXT])
+    if erased:
+        assert await here.services.eraser.left(tenant) == ()
 
 
 @pytest.mark.slow
