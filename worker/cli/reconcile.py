@@ -45,7 +45,7 @@ async def reconcile(
         if as_json:
             show_json({"collections": "deleted"})
         else:
-            out.print("deleted the collections in Weaviate: nothing is lost, the journal has it", markup=False)
+            out.print("deleted the collections in Weaviate: the journal has all that is remembered", markup=False)
         return say("start a worker: it rebuilds them with its own embedding model; 'perdure reconcile' waits for it")
     if new_journal:
         async with gateway(settings) as here:

@@ -8,12 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from perdure.changes import ActorKind
-from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Purpose, Source, State
+from perdure.entries import OCCURRENCES_KEPT, Described, Entry, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
 from perdure.filters import MIN_CONFIDENCE
 from perdure.identity import digest
 from perdure.model import Unit
 from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
+
+GOES_ON = "what was to end it does not come"
+"""The reason for a change to what was to end with something that is forgotten."""
 
 FORGOTTEN = "forgotten on request"
 """The reason for forgetting something by request. It stays in the deletion log, which has no content."""
@@ -166,11 +169,16 @@ def reverted(memory: Memory, earlier: Memory, at: datetime) -> Memory:
     return memory.changed(**fields, **believed, last_seen=max(memory.last_seen, at), recorded_at=at)
 
 
-def why_of(update: Update) -> str:
-    """Return why an entry changes, as its history shows it."""
+def why_of(update: Update, after: Entry | None = None) -> str:
+    """Return why an entry changes, as its history shows it.
+
+    Args:
+        update: The change.
+        after: What the entry is afterwards; None: the change is about this one.
+    """
     match update:
         case Removal():
-            return FORGOTTEN
+            return GOES_ON if after and after.state is not State.FORGOTTEN else FORGOTTEN
         case Pinning(pinned=False):
             return "unpin"
         case _:

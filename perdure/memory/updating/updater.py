@@ -164,7 +164,10 @@ class Updater:
             return None
         new = [entry.id for entry in done.made if _replaces(entry, request)]
         # An attempt that died before this was audited has settled it.
-        why = {revising.why_of(request.update): sorted({entry.id for entry in done.made} & done.versions.keys())}
+        whys = {entry.id: revising.why_of(request.update, entry) for entry in done.made}
+        why: dict[str, list[str]] = {one: [] for one in whys.values()} or {revising.why_of(request.update): []}
+        for identifier in sorted(whys.keys() & done.versions.keys()):
+            why[whys[identifier]].append(identifier)
         await self._door.audited(asked.tenant, why, operation=operation, by=request.by)
         return _updated(asked, next((one for one in reversed(new) if one in done.versions), request.id), done.versions)
 
@@ -219,7 +222,7 @@ class Updater:
                 entry=after,
                 vector=vectors.get(headline_of(after.text)),
                 by=by,
-                why=revising.why_of(asked.request.update),
+                why=revising.why_of(asked.request.update, after),
                 note=asked.request.note,
                 operation=asked.operation,
             )

@@ -147,7 +147,7 @@ async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
     stores: Stores, tenant: str, how: str, *, ends: bool
 ) -> None:
     june = NOW + timedelta(days=40)
-    await says(stores, tenant, NINE, after=0, ends=june if ends else None)
+    nine = await says(stores, tenant, NINE, after=0, ends=june if ends else None)
     coming = await says(stores, tenant, EIGHT, after=1, begins=MONDAY)
     today, later = NOW + timedelta(days=2), MONDAY + timedelta(days=1)
     assert await held_at(stores, tenant, today) == {NINE}
@@ -159,6 +159,7 @@ async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
         removed = await changed_at(stores, tenant, coming, Removal(), today)
         expected = {NINE}
         assert await held_at(stores, tenant, later) == expected
+        assert (await stores.journal.history(tenant, nine))[-1].why == "what was to end it does not come"
         if how == "brought back":
             await stores.forgetter.restore(tenant, run=removed.undo, at=today, by=ADA)
             expected = {EIGHT}

@@ -90,7 +90,7 @@ async def test_another_language_is_taken_once_the_collections_are_rebuilt(
         dropped = await given.perdure("reconcile", "--new-collections", **new)
         assert (dropped.status, dropped.out) == (
             0,
-            "deleted the collections in Weaviate: nothing is lost, the journal has it\n",
+            "deleted the collections in Weaviate: the journal has all that is remembered\n",
         ), dropped.err
         degraded = await given.perdure("recall", "Auslieferungen", "--user", "ada", "--json", **new)
         assert json.loads(degraded.out)["degraded"] == ["weaviate"]
