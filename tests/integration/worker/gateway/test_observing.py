@@ -208,7 +208,8 @@ async def test_what_is_true_only_now_is_in_the_session_also_where_the_caller_has
 async def test_without_consent_a_session_has_nothing_of_what_was_said(gateway: Gateway, here: Deployment) -> None:
     user = f"user {uuid4().hex}"
     request = ObserveRequest(user_id=user, session="s", said=(said("ok"),))
-    assert (await gateway.observe(request, by=TESTER)).job == ""
+    with pytest.raises(InvalidInput, match="has not consented"):
+        await gateway.observe(request, by=TESTER)
     given = RememberRequest(user_id=user, key="k", items=(), turns=request.said, session="s")
     assert await gateway.remember(given, by=TESTER) == ""
     assert await here.services.episodes.told(here.services.tenant_key.tenant_of(user), "s", recent=10) == []
