@@ -168,17 +168,23 @@ class OnceRunner:
             await asyncio.sleep(RENEWED_WITHIN)
 
     async def _stopped(self, mine: "_Mine", gate: Gate) -> Stopped | None:
-        """Ask the policies about an effect that has surely not happened; where they stop it, nobody has a claim."""
+        """Ask the policies about an effect that is not known to have happened; where they stop it, nobody claims it."""
         try:
             stopped = await gate.stopped()
         except BaseException:
-            # Nothing was called: the next attempt must not take this claim for one that may have acted.
             with contextlib.suppress(StoreUnavailable):
-                await self._claims.release(mine.effect, mine.owner, known=True)
+                await self._give_back(mine)
             raise
         if stopped:
-            await self._claims.release(mine.effect, mine.owner, known=True)
+            await self._give_back(mine)
         return stopped
+
+    async def _give_back(self, mine: "_Mine") -> None:
+        """Leave a claim under which nothing was called: the next attempt must not take it for one that has acted."""
+        # What others did may show only after a policy's question was answered, days later: it is looked for again.
+        await self._claims.release(mine.effect, mine.owner, known=mine.tool.check is None)
+        if mine.tool.check is not None:
+            await self._claims.doubt(mine.effect, mine.owner, 0.0)
 
     async def _renewed(self, mine: "_Mine", claim: Claim) -> Claim:
         """Return the claim with its whole time, of which policies may have taken some; ClaimLost if another has it."""

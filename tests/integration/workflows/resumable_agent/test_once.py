@@ -181,6 +181,29 @@ async def test_what_an_earlier_attempt_did_is_found_out_before_policies_are_aske
     assert closed.was_free == []
 
 
+async def test_what_shows_only_after_policies_stopped_the_next_attempt_is_found_by_the_one_after_it(
+    claims: Claims,
+) -> None:
+    shows, acted = [False], list[str]()
+
+    async def look() -> int | None:
+        return 1 if shows[0] else None
+
+    @tool(effect="once", timeout=0.2, check=look)
+    async def act() -> int:
+        acted.append("act")
+        raise ConnectionError
+
+    runner, this = OnceRunner(claims, since, counted), effect()
+    with pytest.raises(ToolFailed):
+        await attempt(runner, act, this, "first", acted=False)
+    with pytest.raises(Blocked):
+        await attempt(runner, act, this, "second", gate=Closed(claims, this), acted=True)
+    shows[0] = True
+    assert output(await attempt(runner, act, this, "third", acted=False)) == 1
+    assert acted == ["act"]
+
+
 async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
     started, let = asyncio.Event(), asyncio.Event()
 
