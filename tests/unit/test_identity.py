@@ -18,6 +18,7 @@ from perdure.identity import (
     derived_key,
     digest,
     idempotency_key,
+    installation_tenant_id,
     memory_id,
     object_uuid,
     occurrence_id,
@@ -147,4 +148,5 @@ def test_keys_and_tenants_that_are_derived_stay_what_they_are_for_ever() -> None
     key = b"k" * 32
     assert derived_key(key, "audit").hex() == "1e8040646ca8c8aa1ede47795a4cd17a4ee51787fe62b8063372a44b7b9c7dbd"
     assert owner_tenant_id(key, "team:apollo") == "t_97acdf2586f8d3cc018af6873ea3a4be28a16dd2"
+    assert installation_tenant_id(key) == "t_617c559cdd0227a056fbdf94c3e7eddfc2d08b71"
     assert author_id("t_ops", "t_ada") == "author_3d8296b5e273beb379800f4d"

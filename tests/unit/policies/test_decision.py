@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.policies.decision import CallFacts, decide
-from perdure.policies.ruling import ruling_of
+from perdure.policies.ruling import Ruling, Spoke, ruling_of
 from perdure.policies.shape import Level, Outcome, Policy, PolicySet
 
 CONDITIONS = [
@@ -151,3 +151,16 @@ def test_a_yes_is_bound_to_the_policies_that_ask_and_to_the_call() -> None:
     asks = warns.changed(approve="And this?")
     assert asked() == asked() == asked(more=(warns,))
     assert len({asked(), asked("Other."), asked(more=(asks,)), asked(arguments="e")}) == 4
+
+
+def test_what_an_approval_is_bound_to_stays_what_it_is_for_ever() -> None:
+    spoke = tuple(
+        Spoke(policy=name, version="1", outcome=one) for name, one in [("p", Outcome.ASK), ("q", Outcome.PASS)]
+    )
+    ruling = Ruling(outcome=Outcome.ASK, tool="look", step="a", arguments="d", policies=spoke, version="v")
+    assert ruling.binding == "4b5fa018bfbae74ccbfa46962ffd5fcd9cb33513911cdfb06aefa36f1a70eef2"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["control", "of a later release"])
+def test_what_a_policy_says_that_this_release_does_not_know_blocks(*, known: bool) -> None:
+    assert (Outcome("pass" if known else "newer").rank >= Outcome.BLOCK.rank) is not known

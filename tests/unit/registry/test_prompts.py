@@ -163,3 +163,9 @@ def test_a_prompt_that_cannot_be_used_is_named_by_what_uses_it(playbook: Playboo
     playbook.write("prompts", "ask", PROMPT.replace("inputs.text}", "inputs.txt}"))
     with pytest.raises(InvalidSkill, match=r"prompt 'ask' cannot be used: .*ask.yaml:\d+: template: there is no input"):
         playbook.skills.get("s")
+
+
+def test_a_prompts_version_and_what_is_pinned_with_it_stay_what_they_are_for_ever() -> None:
+    assert read_prompt(PROMPT).digest == "49f998c23b1bb25f67bc8ce35a7662afadd2d0dc38e396e10aa5b92d3a56a4f2"
+    pinned = "268f8963735c81b83340191c48484fac60a385bcb4f01373f6d6087558ff417a"
+    assert pinned_version("own", {"ask": "v1"}) == pinned

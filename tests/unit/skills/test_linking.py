@@ -121,3 +121,10 @@ def test_what_a_tool_refuses_is_placed_in_the_file_of_the_skill_that_calls_it(tm
         check_linked(SkillLibrary([tmp_path]).linked("outer"), Toolbox())
     assert (caught.value.place, caught.value.field) == (f"{tmp_path / 'inner.yaml'}:4", "steps[0].tool")
     assert "inner.yaml:4: steps[0].tool: there is no tool 'who'" in str(caught.value)
+
+
+def test_the_version_of_skills_that_run_others_stays_what_it_is_for_ever() -> None:
+    known = {"a": skill("a", "b"), "b": skill("b")}
+    assert linked(known["a"], known.__getitem__).version == (
+        "14d04afda96bd69ac19f72470425b906ab5d20d0a3db17885ae5efc761491377"
+    )
