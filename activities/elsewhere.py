@@ -26,7 +26,16 @@ from perdure.standing import JobStatus
 STORE = "memory elsewhere"
 """What it is called among the stores."""
 
-_ASKED = {"text", "lane", "keys", "limit", "strategy", "profile", "memory_types", "tags", "scopes"} | {
+_ASKED = {
+    "text",
+    "lane",
+    "keys",
+    "limit",
+    "strategy",
+    "profile",
+    "memory_types",
+    "tags",
+    "scopes",
     "since",
     "until",
     "task",
@@ -121,10 +130,10 @@ def beside(found: RecallResult, here: RecallResult, characters: int) -> RecallRe
 
 @contextmanager
 def _taken() -> Generator[None]:
-    """Say of a token that does not count, or not for this user, what it is: a mistake in the settings.
+    """Raise the errors of a service as those of a store; a token that it refuses is a mistake in the settings.
 
     Raises:
-        StoreRefused: In its place.
+        StoreRefused: The token does not count, or not for this user.
         StoreUnavailable: What answers is no service that can be used.
     """
     try:
@@ -144,7 +153,7 @@ def _taken() -> Generator[None]:
 
 @contextmanager
 def _waiting() -> Generator[None]:
-    """Let what was learned wait until the settings are right.
+    """Raise what is refused, and may be taken later, as an outage: what was learned waits until the settings are right.
 
     Raises:
         StoreUnavailable: In place of a refusal.

@@ -1,6 +1,8 @@
 """Starting a store anew, in this process: no worker starts without a journal, or with another model's vectors."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 from perdure.changes import Actor
 from perdure.errors import StoreLost
@@ -8,7 +10,7 @@ from perdure.losses import Store
 from perdure.settings import Addresses, Settings
 from perdure.stores.tenant_key import TenantKey
 from worker import audits
-from worker.wiring.reading import open_reading
+from worker.wiring.reading import ReadingServices, open_reading
 
 
 async def begin_journal(settings: Settings, addresses: Addresses, by: Actor) -> str:
@@ -22,9 +24,7 @@ async def begin_journal(settings: Settings, addresses: Addresses, by: Actor) -> 
         TenantKeyMismatch: The data was written under another key.
         StoreUnavailable: A store does not answer.
     """
-    key = await asyncio.to_thread(TenantKey.load, settings.tenant_key_file)
-    async with open_reading(settings, addresses, key) as reading:
-        await reading.installation.require(key)
+    async with _opened(settings, addresses) as (reading, key):
         begun = await reading.whole.begin_journal(key)
     await audits.accept(settings, addresses, by)
     return begun
@@ -39,10 +39,17 @@ async def drop_collections(settings: Settings, addresses: Addresses) -> None:
         TenantKeyMismatch: The data was written under another key.
         StoreUnavailable: A store does not answer.
     """
-    key = await asyncio.to_thread(TenantKey.load, settings.tenant_key_file)
-    async with open_reading(settings, addresses, key) as reading:
-        await reading.installation.require(key)
+    async with _opened(settings, addresses) as (reading, _):
         for loss in await reading.whole.examine():
             if loss.store is not Store.WEAVIATE:
                 raise StoreLost(loss.store, f"{loss.kind.told}: not all that is deleted would come back")
         await reading.longterm.drop()
+
+
+@asynccontextmanager
+async def _opened(settings: Settings, addresses: Addresses) -> AsyncGenerator[tuple[ReadingServices, TenantKey]]:
+    """Open the stores under the installation's own tenant key."""
+    key = await asyncio.to_thread(TenantKey.load, settings.tenant_key_file)
+    async with open_reading(settings, addresses, key) as reading:
+        await reading.installation.require(key)
+        yield reading, key

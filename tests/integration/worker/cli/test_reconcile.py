@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -30,7 +32,9 @@ async def test_one_user_is_reconciled(installed: Installation) -> None:
     assert "nothing was lost" in needless.err
 
 
-async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: Path) -> None:
+@asynccontextmanager
+async def without_its_journal(own_servers: OwnServers, tmp_path: Path) -> AsyncGenerator[Installation]:
+    """Make an installation that remembers something and has lost its journal; no worker runs."""
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
         worker = await given.ready_worker()
@@ -38,7 +42,11 @@ async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: P
         worker.terminate()
         await worker.wait()
         shutil.rmtree(tmp_path / "home" / "journal")
+        yield given
 
+
+async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: Path) -> None:
+    async with without_its_journal(own_servers, tmp_path) as given:
         refused, log = await given.worker()
         assert await refused.wait() == 3
         assert "PRD231 journal: all of it was lost: mount the folder that the workers share" in log.read_text()
@@ -104,12 +112,6 @@ async def test_another_language_is_taken_once_the_collections_are_rebuilt(
 
 
 async def test_collections_stay_while_another_store_has_lost_something(own_servers: OwnServers, tmp_path: Path) -> None:
-    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
-    async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
-        worker = await given.ready_worker()
-        await given.perdure("remember", "Deploys happen on Tuesdays", "--user", "ada")
-        worker.terminate()
-        await worker.wait()
-        shutil.rmtree(tmp_path / "home" / "journal")
+    async with without_its_journal(own_servers, tmp_path) as given:
         refused = await given.perdure("reconcile", "--new-collections", PERDURE_TASK_QUEUE=f"cli-{uuid4().hex[:10]}")
         assert (refused.status, "not all that is deleted would come back" in refused.err) == (3, True), refused.err
