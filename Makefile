@@ -113,7 +113,7 @@ recordings: setup ## Record again what the release to come stores and sends: his
 
 reference: setup ## Write anew what is generated: the reference pages, from their models, and the blocking client
 	@$(BIN)/python -m perdure.reference
-	@$(BIN)/python -m worker.cli.printed
+	@$(BIN)/python -m worker.cli.json_output
 	@$(BIN)/python -m worker.cli.settings_page
 	@$(BIN)/python -m tests.blocking_client
 

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from temporalio import activity
 from temporalio.client import Client
 
-from activities.pinning import PinnedPlan
+from activities.pinned_plans import PinnedPlan
 from activities.step_results import StepResults, StepsSource, bound_to, require_kept
 from activities.task_runs import LISTED_WITHIN
 from perdure.agent.readers import inline_of

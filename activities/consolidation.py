@@ -9,7 +9,7 @@ from perdure.memory.consolidation.consolidator import Consolidator, Duplicates, 
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Instant, Passed
 from perdure.names import Activity
-from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.changed_tenants import ChangedTenants
 
 _PAGE = 100
 

@@ -21,7 +21,7 @@ from perdure.refusals import (
     TooManyRequests,
     UnknownThing,
 )
-from perdure.standing import JobStatus
+from perdure.task_status import JobStatus
 
 STORE = "memory elsewhere"
 """What it is called among the stores."""

@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from perdure.agent.steps import happened
+from perdure.agent.steps import step_episodes
 from perdure.agent.steps.attempts import Attempt
-from perdure.agent.steps.awaited import TakeCall
 from perdure.agent.steps.calls import Asks, Ended, StepCall, StepContext, Value
 from perdure.agent.steps.foreign_calls import EndCall
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.steps.values import Values
+from perdure.agent.steps.wait_calls import TakeCall
 from perdure.consents import is_granted, withdrawn
 from perdure.entries import Purpose
 from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance, permitted
 from perdure.errors import ResultExpired, StoreUnavailable, TenantErased
 from perdure.items import Item
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.results import statements_of
 from perdure.memory.extraction.screening import answered, brief, brief_before, brief_end
 from perdure.memory.write_policies import WritePolicy
@@ -66,17 +66,17 @@ class SessionWriter:
         found: list[Episode] = []
         if call.resumed is not None:
             answer = call.resumed.answer
-            identifier = happened.question_id(attempt.run, answer.question_id)
+            identifier = step_episodes.question_id(attempt.run, answer.question_id)
             question = await self._known(call, identifier, _patience(attempt))
             found.append(
-                happened.answered(
+                step_episodes.answered(
                     call, attempt.run, call.path, answer, question.said or question.text if question else ""
                 )
             )
         how: dict[str, Any] = {"epoch": call.epoch, "patience": _patience(attempt)}
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
-            found += [happened.done(call, attempt.run, outcome, now)]
+            found += [step_episodes.done(call, attempt.run, outcome, now)]
             output, arguments = outcome.result.parts.get("output"), attempt.report.arguments
             how["offers"] = functools.partial(self._offered, call, call.step.tool, attempt.run, output, arguments)
             how["resolves"] = _resolving(call, attempt)
@@ -84,7 +84,7 @@ class SessionWriter:
 
     async def believed(self, tenant: str, session: str, items: Sequence[tuple[Item, datetime]], *, epoch: int) -> None:
         """Write what is believed now of what was learned in a session, and when that was."""
-        found = [episode for item, at in items for episode in happened.insights([item], at)]
+        found = [episode for item, at in items for episode in step_episodes.insights([item], at)]
         await self.write(tenant, session, found, epoch=epoch)
 
     async def doubted(self, tenant: str, session: str, occurrences: Collection[str], *, epoch: int) -> None:
@@ -112,23 +112,23 @@ class SessionWriter:
             return
         question = call.question
         if call.answer is None:
-            found = happened.asked(call, run, datetime.now(UTC))
+            found = step_episodes.asked(call, run, datetime.now(UTC))
             if len(question.text) > LONGEST:
                 # Its text is cut, and what it asks for stands at the end: the answer is screened with it.
                 found = found.changed(said=brief_end(question.text))
         else:
-            found = happened.answered(call, run, question.id.partition("#")[0], call.answer, question.text)
+            found = step_episodes.answered(call, run, question.id.partition("#")[0], call.answer, question.text)
         await self.write(call.tenant, call.session, [found], epoch=call.epoch)
 
     async def delivered(self, call: TakeCall, run: str) -> None:
         """Write that the event that a step waited for came."""
         if call.memory.remembers:
-            await self.write(call.tenant, call.session, [happened.delivered(call, run)], epoch=call.epoch)
+            await self.write(call.tenant, call.session, [step_episodes.delivered(call, run)], epoch=call.epoch)
 
     async def failed(self, call: StepCall, attempt: Attempt, problem: str) -> None:
         """Write that a step failed for good, or that an attempt did."""
         if call.memory.remembers:
-            found = happened.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
+            found = step_episodes.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
             await self.write(call.tenant, call.session, [found], epoch=call.epoch, patience=_patience(attempt))
 
     async def observed(self, tenant: str, session: str, turns: Sequence[Said], *, epoch: int | None) -> None:
@@ -205,7 +205,7 @@ class SessionWriter:
             return []
         # In a thread, as it computes for longer than a loop may be held up.
         found = await asyncio.to_thread(statements_of, value, arguments, at=now, policy=self._policy)
-        return happened.stated(call, called, run, found, now)
+        return step_episodes.stated(call, called, run, found, now)
 
     async def _known(self, call: StepCall, identifier: str, patience: float) -> Episode | None:
         """Return an earlier episode; None without Redis, as the spool is not searched."""
@@ -225,10 +225,14 @@ class _Resolves(NamedTuple):
 
 
 def _resolving(call: StepCall, attempt: Attempt) -> _Resolves:
-    failure, arguments, at = happened.failure_id(attempt.run, call.path), attempt.report.arguments, datetime.now(UTC)
+    failure, arguments, at = (
+        step_episodes.failure_id(attempt.run, call.path),
+        attempt.report.arguments,
+        datetime.now(UTC),
+    )
 
     def resolved(failed: Episode) -> Episode:
-        return happened.resolved(call, attempt.run, failed, attempt=attempt.number, arguments=arguments, at=at)
+        return step_episodes.resolved(call, attempt.run, failed, attempt=attempt.number, arguments=arguments, at=at)
 
     return _Resolves(failure, resolved)
 

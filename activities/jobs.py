@@ -14,8 +14,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.elsewhere import MemoryElsewhere
 from activities.episodes import SessionWriter
-from activities.noting import SessionNotes, place_of
-from activities.submitting import Submitter
+from activities.session_notes import SessionNotes, place_of
+from activities.submissions import Submitter
 from perdure.changes import Actor, ActorKind
 from perdure.consents import is_granted
 from perdure.documents import refuse_unknown
@@ -47,17 +47,17 @@ from perdure.jobs import (
     WritePlan,
     named_job,
 )
-from perdure.memory.consenting import ConsentBook
-from perdure.memory.extraction.preceding import answering, turns_said
+from perdure.memory.consent_book import ConsentBook
+from perdure.memory.extraction.preceding_turns import answering, turns_said
 from perdure.memory.membership import MemberBook
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.models.errors import ModelKeyRefused
 from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
-from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.temporal.errors import of_call
 from perdure.temporal.failures import still_running

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from temporalio import activity
 
 from activities.jobs import job_id
-from activities.submitting import Submitter
+from activities.submissions import Submitter
 from perdure.changes import Actor, ActorKind
 from perdure.documents import refuse_unknown
 from perdure.entries import Memory, MemoryType, Source, State, headline_of
@@ -17,10 +17,10 @@ from perdure.identity import UserId, digest
 from perdure.items import MemoryItem
 from perdure.jobs import Batch
 from perdure.lessons import LESSON, LESSONS_KNOWN, KnownLessons, LessonRequest, LessonsCall, LessonSet, lesson_tags
-from perdure.memory.auditing.audit import Audit
+from perdure.memory.audit.audit import Audit
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.service import Recall
-from perdure.memory.updating.updater import Updater
+from perdure.memory.updates.updater import Updater
 from perdure.names import Activity
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.recalls import TaskRecalls

@@ -10,7 +10,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import UnknownOwner
 from perdure.feedback import verdict
 from perdure.memory.membership import MemberBook
-from perdure.memory.updating.updater import Updater
+from perdure.memory.updates.updater import Updater
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.skill_trials import SkillTrials

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from temporalio import activity
 
-from activities.submitting import Submitter
+from activities.submissions import Submitter
 from perdure.changes import Actor
 from perdure.jobs import Batch
 from perdure.memory.promotion.promoter import Promoter

@@ -10,10 +10,10 @@ from temporalio import activity
 
 from activities.conversations import effects_behind
 from activities.episodes import SessionWriter
-from activities.streaming import streamed
+from activities.reply_stream import streamed
 from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
-from perdure.agent.steps.happened import heard, said
+from perdure.agent.steps.step_episodes import heard, said
 from perdure.agent.steps.values import Values
 from perdure.agent.tool_specs import MemoryTool, parsed_arguments, specs, whole
 from perdure.agent.turns import (
@@ -31,7 +31,7 @@ from perdure.chats import ReplyPlace
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import InvalidInput, InvalidTask, StoreUnavailable, WorkerUnavailable
 from perdure.identity import content_digest
-from perdure.memory.extraction.preceding import open_question
+from perdure.memory.extraction.preceding_turns import open_question
 from perdure.memory.extraction.screening import answered, brief_end
 from perdure.models.errors import ContextExceeded, ModelRefused
 from perdure.models.language import LanguageModel, LanguageModels

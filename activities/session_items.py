@@ -11,8 +11,8 @@ from perdure.documents import refuse_unknown
 from perdure.entries import Purpose
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.identity import digest
-from perdure.memory.auditing.audit import Audit
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.audit.audit import Audit
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.screening import screen
 from perdure.memory.membership import MemberBook
 from perdure.names import Activity

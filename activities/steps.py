@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.episodes import SessionWriter
-from activities.notifying import Notifier
+from activities.notifications import Notifier
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import (
     QUICK_SECONDS,

@@ -10,12 +10,12 @@ from temporalio.client import Client
 from activities.beginnings import Asker, TaskBeginnings
 from activities.conversations import earlier_turns
 from activities.outcomes import EndedTask, TaskOutcomes
-from activities.pinning import PinnedPlan, TaskPinner
+from activities.pinned_plans import PinnedPlan, TaskPinner
 from activities.step_results import StepsSource, bound_to, require_kept
 from activities.task_holders import TaskHolders
 from activities.task_runs import Holder, TaskRuns
-from perdure.agent.offered import OfferedSkill
-from perdure.agent.prepared import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
+from perdure.agent.offered_skills import OfferedSkill
+from perdure.agent.preparation import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
@@ -29,7 +29,7 @@ from perdure.mcp.servers import McpServers
 from perdure.memory.wholeness import Wholeness
 from perdure.names import BINDING, Activity
 from perdure.secrets.sources import SecretKeeper
-from perdure.skills.linking import LinkedSkill
+from perdure.skills.linked_skills import LinkedSkill
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey

@@ -3,14 +3,14 @@
 from temporalio import activity
 
 from activities.episodes import SessionWriter
-from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import Ended, LetCall, WaitCall, Waits
-from perdure.agent.steps.entering import entering, leaving
-from perdure.agent.steps.expecting import expecting, taken
-from perdure.agent.steps.named import named
-from perdure.agent.steps.nested import EnterCall, LeaveCall
+from perdure.agent.steps.event_steps import expecting, taken
+from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall
+from perdure.agent.steps.inner_skills import entering, leaving
+from perdure.agent.steps.let_steps import named
 from perdure.agent.steps.values import Values
-from perdure.agent.steps.waiting import waiting
+from perdure.agent.steps.wait_calls import ExpectCall, TakeCall
+from perdure.agent.steps.wait_steps import waiting
 from perdure.names import Activity
 
 

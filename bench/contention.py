@@ -13,12 +13,12 @@ from uuid import uuid4
 from pydantic import JsonValue
 from temporalio.client import Client
 
+from bench.measured_worker import serving
 from bench.sentences import sentences
-from bench.serving import serving
 from perdure.items import statement
 from perdure.jobs import Batch, Fate, Receipt, WritePlan
 from perdure.memory.writing import writer
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.settings import Addresses
 from perdure.temporal.attributes import TASK_TIMEOUT
 from worker.wiring.services import Services

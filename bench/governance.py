@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from rich.console import Console
 
-from bench.serving import serving
+from bench.measured_worker import serving
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Entry, Purpose, State
 from perdure.episodes import EPISODES_KEPT

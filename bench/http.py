@@ -18,8 +18,8 @@ from uuid import uuid4
 
 import httpx2
 
+from bench.measured_worker import remembered, serving
 from bench.sentences import sentences
-from bench.serving import remembered, serving
 from localservers.commands import choose
 from localservers.fleet import start_service
 from perdure.access import TokenRequest, TokenScope

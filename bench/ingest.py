@@ -17,11 +17,11 @@ from weaviate.classes.data import DataObject
 from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter
 
+from bench.measured_worker import serving
 from bench.sentences import sentences
-from bench.serving import serving
 from perdure.jobs import Fate, Receipt, SubmitCall
 from perdure.memory.extraction.screening import screen
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Addresses

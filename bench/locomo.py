@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from rich.console import Console
 
-from bench.serving import serving
+from bench.measured_worker import serving
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate

@@ -13,7 +13,7 @@ from uuid import uuid4
 from pydantic import Field, JsonValue
 from rich.console import Console
 
-from bench.serving import Serving, remembered, serving
+from bench.measured_worker import Serving, remembered, serving
 from perdure.documents import validated
 from perdure.errors import InvalidInput
 from perdure.memory.recall.query import FoundBy, Query

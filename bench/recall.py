@@ -31,8 +31,8 @@ from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, hea
 from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
 from perdure.items import PatternItem, record_text
-from perdure.memory.auditing.audit import Audit
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.audit.audit import Audit
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.query import Query
 from perdure.memory.recall.service import Recall
 from perdure.memory.retention import RetentionRules

@@ -30,8 +30,8 @@ from chaos.doors import BY, Door, GatewayDoor, HttpDoor
 from chaos.judge import Verdict, asked_of, enough, judge
 from chaos.ledger import read, story_of
 from chaos.load import Load
+from chaos.open_tasks import standing
 from chaos.site import Site, site
-from chaos.standing import standing
 from chaos.store import stored_of
 from chaos.table import PUBLISHED_FROM, publish
 from localservers import Server

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chaos.asked import Shown, Started, Submitted
+from chaos.requests import Shown, Started, Submitted
 from perdure.entries import Lane
 from perdure.identity import idempotency_key, record_id
 from perdure.items import item_id

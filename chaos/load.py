@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
-from chaos.asked import Shown, Started, Submitted
 from chaos.doors import BY, Door
 from chaos.ledger import read
+from chaos.requests import Shown, Started, Submitted
 from perdure import AgentTask
 from perdure.errors import InvalidAnswer, InvalidTask, PerdureError
 from perdure.items import MemoryItem

@@ -111,7 +111,7 @@ class Activity(StrEnum):
     END_CONSOLIDATION = "end_consolidation"
 
 
-RESERVED = frozenset({*(one.value for one in Activity), "recall", "note"})
+RESERVED_TOOLS = frozenset({*(one.value for one in Activity), "recall", "note"})
 """Names that no tool may have: our own activity types, kinds of steps, and the tools of a model's memory."""
 
 ANSWER = "answer"

@@ -1,7 +1,6 @@
 """What ``import perdure`` exports: each name from the module that it is in. Importing it loads all of them."""
 
 from perdure.access import AccessToken, Caller, NewToken, TokenRequest, TokenScope
-from perdure.asking import OpenQuestion, PersonAnswer, PersonQuestion
 from perdure.assertions import Assertion
 from perdure.beginnings import BeginRequest
 from perdure.bounds import Limits
@@ -39,6 +38,7 @@ from perdure.feedback import LateVerdict
 from perdure.filters import Omission
 from perdure.frames import Frame
 from perdure.holds import Decided, Held, HoldOutcome
+from perdure.inbox import OpenQuestion, PersonAnswer, PersonQuestion
 from perdure.jobs import Decision, Fate, Imported, ItemReceipt, Receipt, SettledJob
 from perdure.lessons import LessonRequest, LessonSet
 from perdure.limits import CallLimit
@@ -97,7 +97,6 @@ from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
 from perdure.secrets.annotation import Secret
 from perdure.secrets.sources import SecretSource
-from perdure.standing import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.steering import (
     GivenFeedback,
     Intervention,
@@ -109,6 +108,7 @@ from perdure.steering import (
     TaskMessage,
 )
 from perdure.strategies import ProfileName, Strategy
+from perdure.task_status import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.tasks import (
     AgentTask,
     Evaluation,

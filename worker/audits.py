@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from perdure.changes import Actor
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.memory.auditing.audit import Audit
-from perdure.memory.auditing.reading import removable, shown, verified
-from perdure.memory.auditing.verifying import AuditReport
+from perdure.memory.audit.audit import Audit
+from perdure.memory.audit.reader import removable, shown, verified
+from perdure.memory.audit.verification import AuditReport
 from perdure.memory.membership import members_of
 from perdure.settings import Addresses, Settings
 from perdure.stores import disk

@@ -44,13 +44,13 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.connection import Connection
 from perdure.stores.weaviate.examination import differences, version
 from perdure.stores.weaviate.marks import WeaviateMarks
-from perdure.stores.weaviate.resting import most_active
+from perdure.stores.weaviate.open_tenants import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
-from worker import audits, configured, local_worker
+from worker import audits, configuration_checks, local_worker
 from worker.elsewhere import examined
 from worker.wiring.parts import embedder_of, longterm_of
 
@@ -328,11 +328,11 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "audit": _audit,
     "stores": _stores,
     "disk": _disk,
-    "tools": lambda patient: configured.tools(patient.settings),
-    "rules": lambda patient: configured.rules(patient.settings),
-    "skills": lambda patient: configured.skills(patient.settings),
-    "agents": lambda patient: configured.agents(patient.settings),
-    "policies": lambda patient: configured.policies(patient.settings),
+    "tools": lambda patient: configuration_checks.tools(patient.settings),
+    "rules": lambda patient: configuration_checks.rules(patient.settings),
+    "skills": lambda patient: configuration_checks.skills(patient.settings),
+    "agents": lambda patient: configuration_checks.agents(patient.settings),
+    "policies": lambda patient: configuration_checks.policies(patient.settings),
 }
 
 _DEEP = {"vectors": _vectors}

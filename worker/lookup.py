@@ -37,9 +37,9 @@ async def retries_of(found: WorkflowExecutionDescription) -> tuple[Retry, ...]:
     if all(one.attempt < 2 for one in found.raw_description.pending_activities):
         return ()
     # It loads what writes logs, which looking at other tasks need not wait for.
-    from worker import retrying  # noqa: PLC0415
+    from worker import retries  # noqa: PLC0415
 
-    return await retrying.retries_of(found)
+    return await retries.retries_of(found)
 
 
 async def job_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription:

@@ -27,14 +27,14 @@ from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
-from worker.configured import require_folders
-from worker.evicting import EvictingRunner
+from worker.configuration_checks import require_folders
+from worker.eviction import EvictingRunner
 from worker.exit import leave, leave_after
 from worker.leftovers import keep_clean
 from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
-from worker.reloading import begin_anew, changed, sources
+from worker.reload import begin_anew, changed, sources
 from worker.schedules import ensure_schedules, start_reconciling
 from worker.slots import tuner
 from worker.telemetry import Telemetry, configure_logging

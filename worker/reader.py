@@ -16,15 +16,15 @@ from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.filters import Filters
 from perdure.jobs import SettledJob
 from perdure.memberships import Membership
-from perdure.memory.consenting import consents_of
+from perdure.memory.consent_book import consents_of
 from perdure.memory.membership import members_of
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
-from perdure.memory.updating.exports import ExportedConsent, ExportedHold, ExportedMembership, written
-from perdure.memory.updating.identifying import identified
-from perdure.memory.updating.updater import unknown
-from perdure.memory.updating.versions import rejections, settled_jobs, versions
+from perdure.memory.updates.exports import ExportedConsent, ExportedHold, ExportedMembership, written
+from perdure.memory.updates.id_prefixes import identified
+from perdure.memory.updates.updater import unknown
+from perdure.memory.updates.versions import rejections, settled_jobs, versions
 from perdure.models.embedding import MINILM
 from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
@@ -37,7 +37,7 @@ from perdure.together import together
 from perdure.tolerance import taken_back
 from perdure.updates import Rejection, Version
 from worker.snapshots import counted, happened, session_items, whole
-from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
+from worker.wiring.reading_services import RESULTS_KEPT, ReadingServices, open_reading
 
 _LOADED_WITHIN = 10.0
 """Seconds: loading takes 0.3 on an idle machine (measured), and more than a recall's two on a busy one."""

@@ -12,7 +12,7 @@ import structlog
 from perdure.consents import withdrawn
 from perdure.episodes import permitted
 from perdure.errors import PerdureError, StoreUnavailable, TenantErased
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
 from perdure.stores.redis.checks import Checks

@@ -7,11 +7,11 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.forgetting import AskedTenantCall, ForgettingActivities
-from activities.notifying import NotifyCall, NotifyingActivities
+from activities.notifications import NotifyCall, NotifyingActivities
 from perdure.agent.questions import Questions
-from perdure.asking import ASKED, PersonAnswer, PersonQuestion
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer, InvalidInput
+from perdure.inbox import ASKED, PersonAnswer, PersonQuestion
 from perdure.names import ANSWER, QUESTIONS, Workflow
 from perdure.questions import Answer, Question
 from perdure.temporal.attributes import TENANT

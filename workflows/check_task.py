@@ -4,7 +4,7 @@ from temporalio import workflow
 
 from activities.forgetting import AskedTenantCall, ForgettingActivities
 from activities.tasks import TaskActivities
-from perdure.agent.prepared import CheckedTask, PrepareCall
+from perdure.agent.preparation import CheckedTask, PrepareCall
 from perdure.agent.state import TaskRun
 from perdure.names import Workflow
 from perdure.temporal.attributes import TENANT

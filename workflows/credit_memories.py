@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.crediting import CreditingActivities
+from activities.credits import CreditingActivities
 from perdure.agent.steps.task_calls import CreditCall
 from perdure.names import Workflow
 from workflows import options

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from activities.erasing import (
+from activities.erasure import (
     BeginErasureCall,
     CountStoredCall,
     EndRunsCall,

@@ -13,9 +13,9 @@ from perdure.agent.steps.calls import Acts, Asks, Calls, Ended, StepCall, StepOu
 from perdure.history import History
 from perdure.names import Activity
 from workflows import options
-from workflows.doubting import doubt
 from workflows.failures import asks_of, delay_of, is_final, is_of_tool
 from workflows.running_task import RunningTask
+from workflows.unknown_effects import doubt
 
 _OUTCOME = cast("type[Ended | Asks | Acts | Waits | Calls]", StepOutcome)
 

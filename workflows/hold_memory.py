@@ -10,8 +10,8 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.holding import HoldingActivities, RejectCall
-from activities.notifying import NotifyCall, NotifyingActivities
+from activities.holds import HoldingActivities, RejectCall
+from activities.notifications import NotifyCall, NotifyingActivities
 from perdure.agent.questions import Questions
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidAnswer

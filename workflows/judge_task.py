@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.judging import JudgingActivities
+from activities.feedback import JudgingActivities
 from perdure.feedback import LateFeedbackCall, LateVerdict
 from perdure.names import Workflow
 from perdure.temporal.attributes import TENANT

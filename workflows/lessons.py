@@ -14,7 +14,7 @@ from perdure.agent.plan import Action
 from perdure.agent.step_context import observed_at
 from perdure.agent.steps.calls import Ended, Result, StepCall
 from perdure.agent.steps.foreign_calls import ForeignCall
-from perdure.agent.steps.happened import changes
+from perdure.agent.steps.step_episodes import changes
 from perdure.errors import Blocked
 from perdure.history import History
 from perdure.identity import digest

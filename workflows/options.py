@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from perdure.agent.prepared import ToolShape
+from perdure.agent.preparation import ToolShape
 from perdure.agent.steps.calls import MARGIN, QUICK_SECONDS, longest_attempt
 from perdure.durations import duration_of
 from perdure.errors import VersionConflict

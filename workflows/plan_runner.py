@@ -16,13 +16,13 @@ from perdure.names import Activity
 from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
 from workflows import options
+from workflows.conversation_waits import Listening
 from workflows.execution import Execution
 from workflows.failures import last_attempt, may_have_acted, problem_of, tokens_of
 from workflows.foreign import ForeignCalls
 from workflows.lessons import Lessons
-from workflows.listening import Listening
-from workflows.pausing import Pauses
-from workflows.rolling import continue_with
+from workflows.pauses import Pauses
+from workflows.rollover import continue_with
 from workflows.running_task import RunningTask
 from workflows.spans import begun
 

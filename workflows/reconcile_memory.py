@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from activities.reconciling import (
+from activities.reconciliation import (
     EndReconcilingCall,
     FoundLosses,
     LostData,

@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.redating import RedateCall, RedatingActivities
+from activities.due_dates import RedateCall, RedatingActivities
 from perdure.history import History
 from perdure.model import Passed
 from perdure.names import REPORT, Workflow

@@ -15,8 +15,8 @@ from activities.forgetting import AskedTenantCall, ForgettingActivities
 from perdure.agent.chat_plan import ChatPlan
 from perdure.agent.goal_plan import GoalPlan, conversation_of
 from perdure.agent.plan import Finish, Plan
-from perdure.agent.prepared import PrepareCall, PreparedTask
-from perdure.agent.reporting import result_of
+from perdure.agent.preparation import PrepareCall, PreparedTask
+from perdure.agent.reports import result_of
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steering import judged_by_people
@@ -46,10 +46,10 @@ from perdure.tasks import Phase, Progress, TaskResult
 from perdure.temporal.attributes import AGENT, PHASE, SCHEDULED_START, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
 from perdure.temporal.errors import failure_of
 from workflows import options
-from workflows.compensating import compensate
-from workflows.conversing import Conversing
+from workflows.compensation import compensate
+from workflows.conversation_updates import Conversing
 from workflows.deadline import within_deadline
-from workflows.evaluating import evaluate
+from workflows.evaluation import evaluate
 from workflows.failures import done
 from workflows.keeper import Keeper
 from workflows.plan_runner import SUBMITS, PlanRunner

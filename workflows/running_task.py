@@ -13,7 +13,7 @@ from perdure.agent.goal_plan import conversation_of
 from perdure.agent.judged_steps import require_step
 from perdure.agent.plan import Plan
 from perdure.agent.questions import Questions
-from perdure.agent.reporting import deadline_of, memory_of, progress_of
+from perdure.agent.reports import deadline_of, memory_of, progress_of
 from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState
 from perdure.agent.steering import Steering
 from perdure.chats import ChatBox, ChatLog

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from perdure.agent.goal_plan import GoalPlan, conversation_in, positioned
-from perdure.agent.hearing import said
+from perdure.agent.messages import said
 from perdure.agent.plan import Finish, Listen, Move
 from perdure.agent.state import TaskState
 from perdure.agent.turns import Conversation

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from perdure.agent.plan import Act, Action, ActionFailure, Finish
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import Compensation, Ended, Result, StepCall

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import Field, JsonValue
 
-from perdure.agent.prepared import InnerSkill
+from perdure.agent.preparation import InnerSkill
 from perdure.agent.steps.calls import Result, Value
 from perdure.model import Passed
 from perdure.skills.steps import ForEach, LetStep, Parallel, SkillStep, Step

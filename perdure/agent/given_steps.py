@@ -7,7 +7,6 @@ from pydantic import JsonValue
 
 from perdure.agent.given import Given, fields_of, miss, step_of
 from perdure.agent.plan import Action
-from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import (
     Asks,
     Ended,
@@ -22,19 +21,20 @@ from perdure.agent.steps.calls import (
     WaitCall,
     Waits,
 )
-from perdure.agent.steps.entering import entering, leaving
 from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, remembering, runs
-from perdure.agent.steps.expecting import expecting, taken
+from perdure.agent.steps.event_steps import expecting, taken
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Unknown
-from perdure.agent.steps.named import named
-from perdure.agent.steps.nested import EnterCall, LeaveCall
-from perdure.agent.steps.prompting import Answered
-from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall
+from perdure.agent.steps.inner_skills import entering, leaving
+from perdure.agent.steps.let_steps import named
+from perdure.agent.steps.prompt_steps import Answered
+from perdure.agent.steps.resume_point import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.validation import is_of, wanted
 from perdure.agent.steps.values import Values
-from perdure.agent.steps.waiting import waiting
+from perdure.agent.steps.wait_calls import ExpectCall, TakeCall
+from perdure.agent.steps.wait_steps import waiting
 from perdure.documents import kind_of, nearest
 from perdure.errors import ExpectationFailed, ToolFailed
 from perdure.expressions.evaluation import evaluate, written

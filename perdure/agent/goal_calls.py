@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.agent.offered import task_of_call
+from perdure.agent.offered_skills import task_of_call
 from perdure.agent.plan import Act, Action
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from perdure.agent.goal_calls import REPEATS_TOLD, TurnCalls, inline_limit_of, place_of
-from perdure.agent.hearing import hear
-from perdure.agent.looping import repeated_with, repetitions
+from perdure.agent.loops import repeated_with, repetitions
+from perdure.agent.messages import hear
 from perdure.agent.plan import Act, Action, ActionFailure, Finish, Move
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
 from perdure.agent.steps.calls import Ended, RecallCall, Scope, Value

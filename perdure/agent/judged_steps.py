@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from perdure.agent.goal_calls import turn_of
 from perdure.agent.goal_plan import conversation_of
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskState
 from perdure.documents import nearest
 from perdure.errors import InvalidTask

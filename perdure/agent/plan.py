@@ -12,11 +12,11 @@ from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
 
-from perdure.agent.prepared import ToolShape
+from perdure.agent.preparation import ToolShape
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended, Result, StepCall, Value, Waits
 from perdure.agent.steps.foreign_calls import ForeignCall
-from perdure.agent.steps.reached import is_undecided
+from perdure.agent.steps.resume_point import is_undecided
 from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.bounds import Limits
 from perdure.model import Instant, Passed

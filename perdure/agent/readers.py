@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence, Set
 
 from perdure.agent.cursor import Cursor
-from perdure.agent.steps.calls import Path, Result, Value
+from perdure.agent.steps.calls import Result, Value
+from perdure.expressions.syntax import Path
 from perdure.skills.shape import Skill
 from perdure.skills.steps import LetStep, RecallStep
 

@@ -10,18 +10,18 @@ from perdure.agent.compensation_plan import CompensationPlan
 from perdure.agent.given import Given, NotGiven
 from perdure.agent.given_steps import GivenSteps
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, beyond, waited
-from perdure.agent.prepared import InnerSkill, PreparedTask, ToolShape
-from perdure.agent.reporting import result_of
+from perdure.agent.preparation import InnerSkill, PreparedTask, ToolShape
+from perdure.agent.reports import result_of
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Asks, Ended, Resumed, Value, Waits
-from perdure.agent.steps.judging import Judged
+from perdure.agent.steps.judgements import Judged
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import PerdureError, ToolFailed
 from perdure.expressions.evaluation import holds
 from perdure.model import Instant
 from perdure.skills.cases import Rehearsed, SkillCase
-from perdure.skills.linking import LinkedSkill
+from perdure.skills.linked_skills import LinkedSkill
 from perdure.skills.shape import Skill
 from perdure.tasks import Judgement, Phase
 from perdure.toolbox import Toolbox

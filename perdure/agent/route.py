@@ -13,9 +13,10 @@ from pydantic import JsonValue
 
 from perdure.agent.cursor import Cursor, Cursors, Walk, counts
 from perdure.agent.element_names import name_of
-from perdure.agent.prepared import InnerSkill
+from perdure.agent.preparation import InnerSkill
 from perdure.agent.readers import Readers, inline_of, keeping
-from perdure.agent.steps.calls import Path, Result, Scope, TaskFacts, Value
+from perdure.agent.steps.calls import Result, Scope, TaskFacts, Value
+from perdure.expressions.syntax import Path
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, Parallel, SkillStep, Step
 from perdure.skills.templates import OnFailure

@@ -9,11 +9,10 @@ from pydantic import JsonValue
 
 from perdure.agent.cursor import Cursor
 from perdure.agent.plan import Action
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.route import Here, Route
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
-from perdure.agent.steps.awaited import ExpectCall, TakeCall, known_wait
 from perdure.agent.steps.calls import (
     Ended,
     ExpandCall,
@@ -30,8 +29,9 @@ from perdure.agent.steps.calls import (
     Waits,
 )
 from perdure.agent.steps.foreign_calls import ForeignCall
-from perdure.agent.steps.nested import EnterCall, LeaveCall, known_end
-from perdure.agent.steps.prompting import ASKED
+from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall, known_end
+from perdure.agent.steps.prompt_steps import ASKED
+from perdure.agent.steps.wait_calls import ExpectCall, TakeCall, known_wait
 from perdure.durations import is_duration, moment_of
 from perdure.events import TakenEvent
 from perdure.model import DEEPEST_VALUE, Instant, depth

@@ -5,7 +5,7 @@ from typing import Any
 
 from perdure.agent.cursor import MAIN, Cursor, counts, inside, leaves
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.route import Here, Route
 from perdure.agent.skill_actions import SkillActions, on_failure_of
 from perdure.agent.state import Branch, TaskRun, TaskState

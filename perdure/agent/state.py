@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field, JsonValue
 
-from perdure.agent.offered import CalledSkill
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.offered_skills import CalledSkill
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.steps.calls import Calls, Compensation, Ended, Resumed, Value
 from perdure.beginnings import BeginRequest
 from perdure.chats import ChatBox

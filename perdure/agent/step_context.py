@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from typing import Any
 
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Acting, Scope
 from perdure.model import Instant

@@ -8,9 +8,10 @@ from pydantic import Field
 from perdure.agent.cursor import Cursor
 from perdure.agent.readers import Readers, keeping
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import Compensation, Path, Result
+from perdure.agent.steps.calls import Compensation, Result
 from perdure.documents import nearest
 from perdure.errors import InvalidTask
+from perdure.expressions.syntax import Path
 from perdure.lessons import GONE_ON, MetFailure, quoted
 from perdure.model import Passed, Stored, json_size
 from perdure.skills.shape import Skill

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.agent.offered import OfferedSkill
+from perdure.agent.offered_skills import OfferedSkill
 from perdure.documents import mapping
 from perdure.errors import InvalidArguments
 from perdure.model import DEEPEST_VALUE, depth

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.agent.offered import OfferedSkill
+from perdure.agent.offered_skills import OfferedSkill
 from perdure.agent.steps.calls import MemoryCall, StepContext, Value
 from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent

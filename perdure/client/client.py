@@ -11,17 +11,17 @@ from uuid import uuid4
 
 from pydantic import JsonValue, SecretStr
 
-from perdure.asking import OpenQuestion
 from perdure.client.answers import listed, recalled
 from perdure.client.problems import SERVICE
 from perdure.client.transport import WITHIN, ServiceConnection
 from perdure.entries import Entry, Lane
 from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.inbox import OpenQuestion
 from perdure.items import Item
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.refusals import AnswerUnusable
-from perdure.standing import JobState, JobStatus, StartedTask, TaskStanding
+from perdure.task_status import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.tasks import Phase, TaskResult
 from perdure.tolerance import tolerant
 from perdure.updates import Updated

@@ -16,7 +16,7 @@ TOKEN = re.compile(
 _PLAIN = re.compile(r"""[rR]?(?P<quote>["'])(?P<key>(?:(?!(?P=quote))[^\\])*)(?P=quote)""")
 """A key whose value is what stands between its quotes: any other ends a path, and is looked up as it is evaluated."""
 
-RESERVED = frozenset(
+RESERVED_WORDS = frozenset(
     {
         *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop"),
         *("package", "namespace", "return", "var", "void", "while"),

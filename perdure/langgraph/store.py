@@ -24,7 +24,7 @@ from perdure.client import Client
 from perdure.entries import Record, State
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
-from perdure.langgraph.matching import meets, selected
+from perdure.langgraph.filters import meets, selected
 from perdure.langgraph.records import (
     LANE,
     KeptItem,
@@ -38,7 +38,7 @@ from perdure.langgraph.records import (
     texts_of,
 )
 from perdure.memory.recall.query import RecallResult
-from perdure.memory.writing.checking import batches
+from perdure.memory.writing.batch_checks import batches
 from perdure.names import EXACT_POLICY
 from perdure.strategies import Strategy
 from perdure.tolerance import changed_back

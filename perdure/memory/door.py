@@ -12,7 +12,7 @@ from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Entry, State
 from perdure.errors import StoreUnavailable, VersionConflict
-from perdure.memory.auditing.audit import Audit
+from perdure.memory.audit.audit import Audit
 from perdure.memory.change_log import ChangeLog
 from perdure.memory.comparison import (
     Again,

@@ -10,7 +10,7 @@ from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.identity import author_id
 from perdure.losses import Store
 from perdure.memberships import Membership, latest, unknown_owner
-from perdure.memory.auditing.audit import Audit
+from perdure.memory.audit.audit import Audit
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Enrolled, Line, Named, of_kind
 from perdure.stores.journal.log import Journal

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from perdure.documents import join, mapping, nearest, validated
 from perdure.errors import InvalidInput
-from perdure.memory.holding import HoldPolicy
+from perdure.memory.hold_policies import HoldPolicy
 from perdure.model import Model, OpenEnum, Unit
 from perdure.names import DEFAULT_POLICY, EXACT_POLICY
 from perdure.said import Ground

@@ -12,12 +12,12 @@ from perdure.expressions.evaluation import expressions, references
 from perdure.registry.folders import Folders, text_of
 from perdure.registry.judge import criterion_of
 from perdure.registry.prompts import PromptLibrary
-from perdure.skills.checking import check_header, header_entries
 from perdure.skills.header import same_phrase
-from perdure.skills.linking import LARGEST_SKILL, LinkedSkill, linked
-from perdure.skills.prompting import with_prompts
-from perdure.skills.reading import check_name, read_input, read_steps
+from perdure.skills.header_checks import check_header, header_entries
+from perdure.skills.linked_skills import LARGEST_SKILL, LinkedSkill, linked
+from perdure.skills.prompt_texts import with_prompts
 from perdure.skills.shape import Skill
+from perdure.skills.step_reader import check_name, read_input, read_steps
 from perdure.skills.steps import (
     COMPENSATE,
     ForEach,

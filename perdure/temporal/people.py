@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from perdure.asking import PersonAnswer, PersonQuestion
+from perdure.inbox import PersonAnswer, PersonQuestion
 from perdure.names import Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.memory import QUEUE

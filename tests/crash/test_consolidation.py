@@ -10,9 +10,9 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Memory, State
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.requests import ConsolidateRequest
-from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import Servers
 from tests.crash.test_jobs import LONG_AGO, start

@@ -19,7 +19,7 @@ from localservers import Server
 from perdure.entries import Entry
 from perdure.errors import VectorIndexDamaged
 from perdure.jobs import Batch, Fate, Receipt
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment

@@ -20,14 +20,14 @@ from perdure.entries import Entry
 from perdure.items import Item
 from perdure.jobs import Batch, Fate, Receipt, SubmitCall
 from perdure.memory import comparison
-from perdure.memory.auditing.reading import shown, verified
+from perdure.memory.audit.reader import shown, verified
 from perdure.memory.door import Door
 from perdure.memory.writing import observation
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.requests import ForgetResult
 from perdure.stores.audit.chain import LABEL
 from perdure.stores.audit.files import FOLDER
-from perdure.stores.journal.folding import fold
+from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.heads import AuditHeads
 from perdure.temporal.attributes import TASK_TIMEOUT

@@ -10,18 +10,18 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from perdure.memory.auditing.audit import Audit
-from perdure.memory.auditing.reading import shown
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.audit.audit import Audit
+from perdure.memory.audit.reader import shown
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
-from perdure.memory.holding import HoldPolicy
+from perdure.memory.hold_policies import HoldPolicy
 from perdure.memory.membership import MemberBook
-from perdure.memory.reconciling.reconciler import Reconciler
+from perdure.memory.reconciliation.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
-from perdure.memory.updating.updater import Updater
+from perdure.memory.updates.updater import Updater
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.write_policies import POLICIES
 from perdure.memory.writing.writer import Writer

@@ -6,14 +6,14 @@ from temporalio import workflow
 
 from activities.accesses import Flushed
 from activities.forgetting import ForgetCall
-from perdure.agent.prepared import CheckedTask
+from perdure.agent.preparation import CheckedTask
 from perdure.agent.state import TaskRun
 from perdure.agent.steps.task_calls import CreditCall, KeepCall, Kept
-from perdure.asking import PersonAnswer, PersonQuestion
 from perdure.changes import Actor
 from perdure.erasures import ErasureReceipt
 from perdure.feedback import LateFeedbackCall, LateVerdict
 from perdure.holds import Decided, Hold
+from perdure.inbox import PersonAnswer, PersonQuestion
 from perdure.jobs import Batch, Receipt, WritePlan
 from perdure.lessons import LessonRequest, LessonSet
 from perdure.memberships import Enrolment, MemberRequest

@@ -16,7 +16,7 @@ from perdure.holds import QUESTION, Hold, Silence
 from perdure.jobs import Batch
 from perdure.memberships import MemberRequest
 from perdure.memory.extraction.assertions import assertion_of
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import ANSWER
 from perdure.questions import Answer
 from perdure.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest

@@ -8,10 +8,10 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer, Limits, PauseRequest
-from perdure.asking import ASKED, PersonQuestion
 from perdure.chats import ChatEnding, ChatMessage, ChatReply
 from perdure.entries import Memory
 from perdure.feedback import LateFeedbackCall
+from perdure.inbox import ASKED, PersonQuestion
 from perdure.lessons import LESSON, LessonRequest
 from perdure.names import ANSWER, END, PAUSE, QUESTIONS, RESUME, SAY
 from perdure.questions import AnswerSpec, AnswerType

@@ -8,7 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
     from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Plan
-    from perdure.agent.prepared import ToolShape
+    from perdure.agent.preparation import ToolShape
     from perdure.agent.state import TaskRun, TaskState
     from perdure.agent.step_context import acting_of
     from perdure.agent.steps.calls import Ended, StepCall, Value

@@ -18,7 +18,7 @@ PRELOADED = (
     *("temporalio.client", "temporalio.worker", "temporalio.contrib.pydantic", "redis.asyncio", "weaviate", "typer"),
     *("rich.console", "rich.progress", "rich.table", "opentelemetry.sdk.trace", "perdure", "perdure.settings"),
     *("perdure.temporal.plugin", "perdure.memory.recall.service", "perdure.memory.extraction.rules"),
-    *("worker.gateway", "worker.wiring.reading", "worker.telemetry"),
+    *("worker.gateway", "worker.wiring.reading_services", "worker.telemetry"),
 )
 
 

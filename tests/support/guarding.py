@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perdure import AgentTask
-from perdure.memory.auditing.reading import shown
+from perdure.memory.audit.reader import shown
 from perdure.policies.ruling import Ruling
 from perdure.settings import Settings
 from perdure.stores.audit.chain import LABEL

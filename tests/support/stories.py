@@ -17,7 +17,7 @@ from perdure.items import MemoryItem
 from perdure.jobs import Batch, PlannedItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.grounds.chatter import is_chatter
-from perdure.memory.extraction.reading import words_of
+from perdure.memory.extraction.parser import words_of
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
 

@@ -20,7 +20,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Fence, Vectors, Writes
 from tests.conftest import Servers
 from tests.support.harness import bench
-from worker.evicting import EvictingRunner
+from worker.eviction import EvictingRunner
 from worker.slots import tuner
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from temporalio.api.common.v1 import Payload
 from temporalio.exceptions import ApplicationError
 
-from perdure.agent.prepared import PrepareCall
+from perdure.agent.preparation import PrepareCall
 from perdure.agent.state import Learned, TaskRun
 from perdure.agent.steps.calls import RecallTerms, StepContext
 from perdure.agent.steps.items import items_of

@@ -51,7 +51,7 @@ from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
 from perdure.yaml_text import read_document
 from tests.support import pages
-from worker.cli.calling import CliCommand
+from worker.cli.command_call import CliCommand
 from worker.cli.commands import (
     AGENTS,
     AUDIT,

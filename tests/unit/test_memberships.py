@@ -14,7 +14,7 @@ from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
 from perdure.memberships import MemberRequest, Membership, latest, unknown_owner
 from perdure.skills.library import read_skill
-from perdure.stores.journal.folding import HISTORY, needed
+from perdure.stores.journal.folded_state import HISTORY, needed
 from perdure.stores.journal.lines import Enrolled, Line, Named
 from perdure.stores.tenant_key import TenantKey
 

@@ -6,30 +6,30 @@ from pathlib import Path
 from temporalio import activity
 
 from activities.accesses import AccessActivities
-from activities.compensating import CompensatingActivities
+from activities.compensation import CompensatingActivities
 from activities.consolidation import ConsolidationActivities
-from activities.correcting import CorrectingActivities
-from activities.crediting import CreditingActivities
-from activities.erasing import ErasingActivities
-from activities.evaluating import EvaluationActivities
+from activities.corrections import CorrectingActivities
+from activities.credits import CreditingActivities
+from activities.due_dates import RedatingActivities
+from activities.erasure import ErasingActivities
+from activities.evaluation import EvaluationActivities
+from activities.feedback import JudgingActivities
 from activities.foreign import ForeignActivities
 from activities.forgetting import ForgettingActivities
-from activities.holding import HoldingActivities
+from activities.holds import HoldingActivities
 from activities.jobs import IngestActivities
-from activities.judging import JudgingActivities
 from activities.lessons import LessonActivities
 from activities.memory import MemoryActivities
-from activities.notifying import NotifyingActivities
+from activities.notifications import NotifyingActivities
 from activities.promotion import PromotionActivities
-from activities.prompting import PromptActivities
+from activities.prompts import PromptActivities
 from activities.reasoning import ReasoningActivities
-from activities.recalling import RecallStepActivities
-from activities.reconciling import ReconcilingActivities
-from activities.redating import RedatingActivities
+from activities.recalls import RecallStepActivities
+from activities.reconciliation import ReconcilingActivities
 from activities.session_items import SessionItemActivities
 from activities.steps import StepActivities
 from activities.tasks import TaskActivities
-from activities.updating import UpdatingActivities
+from activities.updates import UpdatingActivities
 from activities.values import ValueActivities
 from perdure.names import (
     ACCESSES,
@@ -37,7 +37,7 @@ from perdure.names import (
     PROMOTING,
     RECONCILING,
     REDATING,
-    RESERVED,
+    RESERVED_TOOLS,
     SCHEDULE,
     Activity,
     Workflow,
@@ -77,7 +77,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
     )
     marks = [getattr(value, "__temporal_activity_definition", None) for owner in ours for value in vars(owner).values()]
     assert {mark.name for mark in marks if mark is not None} == set(Activity)
-    assert set(Activity) < RESERVED
+    assert set(Activity) < RESERVED_TOOLS
 
 
 def test_every_workflow_has_its_name_from_here() -> None:

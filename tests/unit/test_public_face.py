@@ -201,7 +201,7 @@ PURE = (
     *("perdure.expressions.evaluation", "perdure.agent.skill_plan", "perdure.agent.state", "perdure.agent.questions"),
     *(
         "perdure.agent.display",
-        "perdure.agent.steps.reached",
+        "perdure.agent.steps.resume_point",
         "perdure.agent.steps.validation",
         "perdure.history",
         "perdure.agent.steps.calls",
@@ -212,7 +212,7 @@ PURE = (
                 "cursor",
                 "goal_calls",
                 "goal_plan",
-                "hearing",
+                "messages",
                 "plan",
                 "prompts",
                 "quick_steps",
@@ -226,20 +226,25 @@ PURE = (
         "perdure.requests",
     ),
     *(
-        "perdure.memory.reconciling.merging",
+        "perdure.memory.reconciliation.merge",
         "perdure.memory.retention",
         "perdure.memory.writing.planning",
         "perdure.memory.writing.observation",
     ),
-    *("perdure.memory.writing.checking", "perdure.memory.forgetting.selection", "perdure.memory.recall.query"),
+    *("perdure.memory.writing.batch_checks", "perdure.memory.forgetting.selection", "perdure.memory.recall.query"),
     *("perdure.memory.recall.ranking", "perdure.memory.recall.context", "perdure.memory.recall.local"),
     *("perdure.memory.recall.items", "perdure.words"),
-    *("perdure.changes", "perdure.skills.shape", "perdure.agent.steps.happened", "perdure.memory.updating.learning"),
+    *(
+        "perdure.changes",
+        "perdure.skills.shape",
+        "perdure.agent.steps.step_episodes",
+        "perdure.memory.updates.learned_names",
+    ),
     *(
         f"perdure.memory.extraction.{name}"
-        for name in ("aliases", "candidates", "grounds.changes", "rules", "statements", "verifying")
+        for name in ("aliases", "candidates", "grounds.changes", "rules", "statements", "verification")
     ),
-    *("perdure.stores.journal.lines", "perdure.stores.journal.folding", "perdure.models.embedding"),
+    *("perdure.stores.journal.lines", "perdure.stores.journal.folded_state", "perdure.models.embedding"),
     *("perdure.models.language", "perdure.registry.agents"),
 )
 """Values and pure rules: no store, no model and no Temporal is loaded with them."""

@@ -11,10 +11,10 @@ import pytest
 from pydantic import SecretStr
 
 from perdure import CallLimit, Secret, ToolCall, tool
-from perdure.agent.prepared import ToolShape
+from perdure.agent.preparation import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import DEEPEST_VALUE, Model
-from perdure.names import RESERVED
+from perdure.names import RESERVED_TOOLS
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect
 from workflows.options import of_tool
@@ -193,7 +193,7 @@ def test_a_reserved_name_is_refused() -> None:
         return 1
 
     with pytest.raises(InvalidInput, match="recall: has a reserved name"):
-        Toolbox([own], reserved=RESERVED)
+        Toolbox([own], reserved=RESERVED_TOOLS)
 
 
 def test_a_module_that_breaks_off_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

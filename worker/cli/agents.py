@@ -12,7 +12,7 @@ from perdure.skills.library import SkillLibrary
 from perdure.toolbox import Toolbox
 from worker.cli.definitions import list_all, show_one
 from worker.cli.tasks import AsJson
-from worker.configured import require_folders
+from worker.configuration_checks import require_folders
 from worker.wiring.registries import agents_of, known_tools_of, skills_of
 
 AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from perdure.errors import InvalidInput
-from perdure.memory.auditing.verifying import AuditFinding
+from perdure.memory.audit.verification import AuditFinding
 from perdure.policies.decision import SHORT
 from perdure.policies.ruling import Ruling
 from perdure.settings import Settings

@@ -22,7 +22,7 @@ from worker.cli.tasks import AsJson
 from worker.exit import leave
 from worker.gateway import Gateway
 from worker.terminal import display
-from worker.terminal.answering import asked
+from worker.terminal.answers import asked
 from worker.terminal.conversation import TerminalChat, TypedLines, show_history
 from worker.terminal.output import Exit, fail, program, say, show_json
 from worker.wiring.registries import agents_of

@@ -18,7 +18,7 @@ from perdure.tasks import AgentTask
 from perdure.yaml_text import placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson
-from worker.configured import require_folders
+from worker.configuration_checks import require_folders
 from worker.terminal.output import counted, out, say, show_json
 from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
 

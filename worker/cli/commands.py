@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from worker.cli.calling import CliCommand, synchronous
+from worker.cli.command_call import CliCommand, synchronous
 
 COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -77,9 +77,9 @@ MEMORIES = {
     "held": "worker.cli.held:held",
     "approve": "worker.cli.held:approve",
     "reject": "worker.cli.held:reject",
-    "consent": "worker.cli.moving:consent",
-    "export": "worker.cli.moving:export",
-    "import": "worker.cli.moving:import_",
+    "consent": "worker.cli.transfers:consent",
+    "export": "worker.cli.transfers:export",
+    "import": "worker.cli.transfers:import_",
     "erase": "worker.cli.erase:erase",
     "members": "worker.cli.commands:members",
 }
@@ -134,8 +134,8 @@ AGENTS = {
 """The commands of ``perdure agents``."""
 
 TASKS = {
-    "list": "worker.cli.listing:list_",
-    "show": "worker.cli.listing:show",
+    "list": "worker.cli.task_list:list_",
+    "show": "worker.cli.task_list:show",
 }
 """The commands of ``perdure tasks``."""
 

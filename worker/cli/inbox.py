@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from perdure.asking import OpenQuestion
 from perdure.errors import PerdureError
+from perdure.inbox import OpenQuestion
 from perdure.settings import Settings
 from worker.cli.memory import Of
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.gateway import Gateway
 from worker.terminal import display
-from worker.terminal.answering import asked
+from worker.terminal.answers import asked
 from worker.terminal.conversation import TypedLines
 from worker.terminal.output import counted, out, say, show_json
 

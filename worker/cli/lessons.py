@@ -9,7 +9,7 @@ from perdure.documents import validated
 from perdure.entries import Memory, headline_of
 from perdure.errors import InvalidInput
 from perdure.lessons import LessonRequest
-from perdure.memory.updating.identifying import identified, is_whole
+from perdure.memory.updates.id_prefixes import identified, is_whole
 from perdure.settings import Settings
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson

@@ -22,7 +22,7 @@ def serve(
 
     Example: perdure serve --port 8321
     """
-    from worker.http import serving  # noqa: PLC0415  it loads FastAPI, which no other command needs
+    from worker.http import server  # noqa: PLC0415  it loads FastAPI, which no other command needs
 
     given = {"http_host": host, "http_port": port}
-    serving.serve(Settings().changed(**{name: value for name, value in given.items() if value is not None}))
+    server.serve(Settings().changed(**{name: value for name, value in given.items() if value is not None}))

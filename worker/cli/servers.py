@@ -75,14 +75,14 @@ def restart(
     tools away while tasks are open.
     """
     # Imported here: Temporal's client takes a second, which "down" need not wait for.
-    from worker import configured, restarting  # noqa: PLC0415
+    from worker import configuration_checks, restart_checks  # noqa: PLC0415
     from worker.cli.reach import gateway, person  # noqa: PLC0415
 
     settings = Settings()
     if state(settings):
-        configured.require_usable(settings)
+        configuration_checks.require_usable(settings)
         if not yes:
-            asyncio.run(restarting.require_tools_kept(settings, gateway(settings), by=person()))
+            asyncio.run(restart_checks.require_tools_kept(settings, gateway(settings), by=person()))
     restarted = restart_worker(settings, say)
     if not _serves(settings, _RESTARTED_WITHIN):
         raise ServerNotStarted(_why_not(settings))

@@ -16,13 +16,13 @@ from perdure.settings import Settings
 from perdure.skills.cases import SkillCase, read_cases
 from perdure.skills.foreign import ForeignStep
 from perdure.skills.header import SkillHeader
-from perdure.skills.linking import LinkedSkill
+from perdure.skills.linked_skills import LinkedSkill
 from perdure.skills.shape import Skill
 from perdure.skills.steps import SkillStep, Step, ToolStep
 from perdure.toolbox import Toolbox
 from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
-from worker.configured import require_folders
+from worker.configuration_checks import require_folders
 from worker.terminal.output import Exit, counted, out, say, show_json
 from worker.wiring.registries import known_tools_of, skills_of
 

@@ -20,14 +20,14 @@ from perdure.errors import (
 from perdure.events import Event
 from perdure.questions import Answer, Question
 from perdure.settings import Settings
-from perdure.standing import StartedTask
+from perdure.task_status import StartedTask
 from perdure.tasks import AgentTask, TaskResult
 from worker.cli.reach import gateway, person, require_same_settings, started
 from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.values import json_or_text
 from worker.gateway import Gateway
 from worker.terminal import display
-from worker.terminal.answering import asked
+from worker.terminal.answers import asked
 from worker.terminal.conversation import TypedLines
 from worker.terminal.output import Exit, counted, draw, fail, out, say, show_json, status_of
 

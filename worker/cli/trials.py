@@ -9,7 +9,7 @@ from perdure.errors import InvalidInput
 from perdure.policies.decision import SHORT
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary, read_skill
-from perdure.skills.linking import linked
+from perdure.skills.linked_skills import linked
 from perdure.stores.disk import create_once
 from perdure.toolbox import Toolbox
 from worker.cli.reach import gateway, person

@@ -3,20 +3,20 @@
 from typing import TYPE_CHECKING
 
 from perdure.changes import Actor
-from worker.gateway.auditing import AuditingCalls
+from worker.gateway.audit import AuditingCalls
 from worker.gateway.base import call
-from worker.gateway.chatting import ChatCalls
+from worker.gateway.chats import ChatCalls
 from worker.gateway.health import HealthCalls
-from worker.gateway.holding import HoldingCalls
+from worker.gateway.holds import HoldingCalls
 from worker.gateway.inbox import InboxCalls
 from worker.gateway.lessons import LessonCalls
-from worker.gateway.listing import ListingCalls
-from worker.gateway.moving import MovingCalls
-from worker.gateway.owned import OwnedCalls
-from worker.gateway.scheduling import SchedulingCalls
+from worker.gateway.owned_tasks import OwnedCalls
+from worker.gateway.schedules import SchedulingCalls
 from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
+from worker.gateway.task_list import ListingCalls
 from worker.gateway.tasks import TaskHandle
+from worker.gateway.transfers import MovingCalls
 
 if TYPE_CHECKING:
     from worker.doctor import HealthFinding

@@ -23,7 +23,7 @@ from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import translated
 from worker import local_worker
-from worker.waiting import waiting
+from worker.worker_wait import waiting
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

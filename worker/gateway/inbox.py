@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 from temporalio.client import WorkflowExecution, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.asking import OpenQuestion
 from perdure.changes import Actor
+from perdure.inbox import OpenQuestion
 from perdure.names import QUESTIONS, Attribute, Workflow
 from perdure.questions import Question
 from perdure.tasks import Phase

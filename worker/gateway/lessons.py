@@ -9,7 +9,7 @@ from perdure.updates import Version
 from worker.gateway.base import call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import require_person
-from worker.waiting import ANSWER_WITHIN
+from worker.worker_wait import ANSWER_WITHIN
 
 
 class LessonCalls(MemoriesCalls):

@@ -6,13 +6,13 @@ from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.entries import Entry
 from perdure.memberships import Enrolment, MemberRequest, Membership
-from perdure.memory.updating.identifying import is_whole
+from perdure.memory.updates.id_prefixes import is_whole
 from perdure.names import DEFAULT_POLICY, Workflow
 from perdure.requests import ConsentRequest, Consents
 from perdure.updates import Rejection, Updated, UpdateRequest, Version
 from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
-from worker.waiting import ANSWER_WITHIN
+from worker.worker_wait import ANSWER_WITHIN
 
 
 class MemoriesCalls(MemoryCalls):
@@ -29,7 +29,7 @@ class MemoriesCalls(MemoryCalls):
         Raises:
             InvalidInput: There is no such memory of the user or owner, or the change makes no sense.
         """
-        from perdure.memory.updating.screening import screened_update  # noqa: PLC0415  it loads rules and libraries
+        from perdure.memory.updates.screened_updates import screened_update  # noqa: PLC0415  it loads rules and libraries
         from worker.policies import policies_of  # noqa: PLC0415  the same
 
         given = screened_update(request, policies_of(self._settings)[DEFAULT_POLICY]).changed(by=by)

@@ -32,7 +32,7 @@ from perdure.requests import (
 )
 from worker.gateway.base import Base, call
 from worker.lookup import job_of
-from worker.waiting import ANSWER_WITHIN, waiting
+from worker.worker_wait import ANSWER_WITHIN, waiting
 
 if TYPE_CHECKING:
     from worker.reader import Reader
@@ -112,7 +112,7 @@ class MemoryCalls(Base):
             by: Who offers them.
             id_: The id of the workflow that submits them; empty: a new one.
         """
-        from worker.observing import screened  # noqa: PLC0415  it loads rules and libraries
+        from worker.extraction import screened  # noqa: PLC0415  it loads rules and libraries
 
         size = len(request.model_dump_json())
         if size > _MOST_BYTES:
@@ -132,7 +132,7 @@ class MemoryCalls(Base):
             ModelRefused: The language model that extracts memories refuses the question.
             StoreUnavailable: The model does not answer.
         """
-        from worker.observing import is_verbatim, observed  # noqa: PLC0415  it loads rules and models
+        from worker.extraction import is_verbatim, observed  # noqa: PLC0415  it loads rules and models
 
         verbatim = is_verbatim(request, self._settings)
         # Here too if this process can: before a model is asked, and so that no history gets what may not be kept.
@@ -242,9 +242,9 @@ class MemoryCalls(Base):
             TenantKeyMismatch: The data was written under another key.
             StoreUnavailable: A store does not answer.
         """
-        from worker import renewing  # noqa: PLC0415  it loads every store's client
+        from worker import new_beginnings  # noqa: PLC0415  it loads every store's client
 
-        return await renewing.begin_journal(self._settings, self._addresses, by)
+        return await new_beginnings.begin_journal(self._settings, self._addresses, by)
 
     @call
     async def drop_collections(self, *, by: Actor) -> None:
@@ -266,6 +266,6 @@ class MemoryCalls(Base):
                 "with the vectors that it makes",
                 fix="stop every worker first; each counts for a minute and a half after its end",
             )
-        from worker import renewing  # noqa: PLC0415  it loads every store's client
+        from worker import new_beginnings  # noqa: PLC0415  it loads every store's client
 
-        await renewing.drop_collections(self._settings, self._addresses)
+        await new_beginnings.drop_collections(self._settings, self._addresses)

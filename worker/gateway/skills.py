@@ -96,7 +96,7 @@ class SkillCalls(TaskCalls):
             InvalidTask: There is no such task; it had no goal, has not completed, or did not do what it should.
             WorkerUnavailable: No worker serves the task queue.
         """
-        from perdure.agent.proposing import proposed  # noqa: PLC0415  the same
+        from perdure.agent.skill_proposals import proposed  # noqa: PLC0415  the same
         from perdure.agent.turns import Conversation  # noqa: PLC0415
 
         handle, result = await self.task(workflow_id, by=by), await self.ended(workflow_id, by=by)

@@ -18,7 +18,7 @@ from worker.gateway.base import call
 from worker.gateway.tasks import TaskCalls, require_person
 from worker.gateway.updates import sent_update
 from worker.lookup import task_of
-from worker.waiting import ANSWER_WITHIN, waiting
+from worker.worker_wait import ANSWER_WITHIN, waiting
 
 
 class SteeringCalls(TaskCalls):

@@ -25,14 +25,14 @@ from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed, 
 from perdure.events import Event, require_small
 from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
-from perdure.standing import StartedTask
+from perdure.task_status import StartedTask
 from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
 from worker.gateway.base import ANSWERED_WITHIN, Base, call
 from worker.gateway.updates import has_ended, sent_update
 from worker.lookup import asker_of, retries_of, task_of
-from worker.waiting import ANSWER_WITHIN, waiting
+from worker.worker_wait import ANSWER_WITHIN, waiting
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
 
@@ -114,7 +114,7 @@ class TaskCalls(Base):
                 raise InvalidTask("task_id", f"{task.task_id!r} is open", fix=fix) from None
             handle = await self.task(task.workflow_id, by=by)
             found = await handle.describe()
-            from worker.attaching import require_same  # noqa: PLC0415  it takes a second
+            from worker.attachment import require_same  # noqa: PLC0415  it takes a second
 
             await require_same(self._settings, task, handle, found, begin)
             return StartedTask(workflow_id=task.workflow_id, new=False, ended_at=found.close_time)
@@ -123,7 +123,7 @@ class TaskCalls(Base):
 
     async def _check(self, run: AgentTask, within: float) -> None:
         """Have a worker say within so many seconds whether a task can start."""
-        from perdure.agent.prepared import CheckedTask  # noqa: PLC0415  see ``start``
+        from perdure.agent.preparation import CheckedTask  # noqa: PLC0415  see ``start``
 
         await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=within)
 

@@ -6,7 +6,7 @@ from perdure.base_error import PerdureError
 from perdure.errors import Unavailable
 from perdure.settings import Settings
 from worker.exit import leave_after
-from worker.http.serving import serve
+from worker.http.server import serve
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from perdure.access import TokenScope
 from perdure.base_error import PerdureError
 from perdure.changes import PROGRAM
 from perdure.settings import Settings
-from worker.access.authenticating import Authenticator
+from worker.access.authentication import Authenticator
 from worker.gateway import Gateway
 from worker.http import ingest, mcp, memories, problems, recall, skills, status, tasks
 from worker.http.console import forgetting, inbox, login
@@ -24,10 +24,10 @@ from worker.http.console import tasks as console_tasks
 from worker.http.console.session import Sessions
 from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
-from worker.http.following import Followers
+from worker.http.event_stream import Followers
 from worker.http.gate import AccessGate
 from worker.http.limits import BodyLimits
-from worker.http.observing import Observing
+from worker.http.request_log import Observing
 
 _AUDITED_WITHIN = 10.0
 """Seconds that the last lines of the audit may take when the service ends; a choice."""

@@ -12,7 +12,7 @@ from perdure.access import Caller, TokenScope
 from perdure.changes import PROGRAM
 from perdure.errors import PerdureError
 from perdure.refusals import NotAuthenticated, NotPermitted, TooManyRequests
-from worker.access.authenticating import Authenticator
+from worker.access.authentication import Authenticator
 from worker.gateway import Gateway
 from worker.http.console.pages import login_instead, problem_page
 from worker.http.console.session import Sessions

@@ -12,10 +12,10 @@ from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.model import Model
 from perdure.requests import RememberRequest
-from perdure.standing import JobState
-from worker.http.asking import Asker, Here, OfParam, OnceOnly, UserParam, while_connected
+from perdure.task_status import JobState
 from worker.http.bodies import IngestBody
 from worker.http.endpoints import Routes, answered
+from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, while_connected
 
 LONGEST_WAIT = 60
 """Seconds that a request may wait for a job's end: proxies often cut off what takes longer."""

@@ -15,9 +15,9 @@ from perdure.model import Model
 from perdure.requests import ConsentRequest, Consents, EraseRequest
 from perdure.updates import Correction, Pinning, Removal, Update, Updated, UpdateRequest, Version
 from worker.gateway import Gateway
-from worker.http.asking import Asker, Here, OfParam, OnceOnly, UserParam, within
 from worker.http.bodies import ChangeBody, ConsentBody, CorrectBody, DecideBody, EraseBody, PinBody
 from worker.http.endpoints import LINES, Routes, answered, listed
+from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, within
 
 routes = Routes("memories")
 

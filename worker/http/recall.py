@@ -10,9 +10,9 @@ from perdure.documents import validated
 from perdure.entries import Lane
 from perdure.memory.recall.query import RecallResult
 from perdure.requests import LookupKey, RecallRequest
-from worker.http.asking import Asker, Here, OfParam, UserParam
 from worker.http.bodies import QueryBody
 from worker.http.endpoints import Routes, answered
+from worker.http.request_context import Asker, Here, OfParam, UserParam
 
 routes = Routes("recall")
 

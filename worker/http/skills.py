@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from perdure.access import TokenScope
 from worker.gateway.skills import ListedSkill
-from worker.http.asking import Asker, Here
 from worker.http.endpoints import Routes, answered, listed
+from worker.http.request_context import Asker, Here
 
 routes = Routes("skills")
 

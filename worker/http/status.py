@@ -15,8 +15,8 @@ from perdure.model import Model
 from perdure.refusals import NoSuchPath
 from worker.components import Component, ComponentState
 from worker.gateway import Gateway
-from worker.http.asking import Asker, Here
 from worker.http.endpoints import Routes, answered
+from worker.http.request_context import Asker, Here
 
 ASKED_EVERY = 2.0
 """Seconds for which what a probe was told holds: many probes ask the components no more often; a choice."""

@@ -7,19 +7,18 @@ from fastapi import Path, Query, Request
 from starlette.responses import Response
 
 from perdure.access import Caller, TokenScope
-from perdure.asking import OpenQuestion
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidTask
 from perdure.events import Event
 from perdure.explanations import TaskExplanation
+from perdure.inbox import OpenQuestion
 from perdure.model import Model, Name
 from perdure.questions import Answer
-from perdure.standing import StartedTask, TaskStanding
 from perdure.steering import PauseRequest, Redirection, TaskMessage
+from perdure.task_status import StartedTask, TaskStanding
 from perdure.tasks import AgentTask, Phase
 from worker.gateway import Gateway
-from worker.gateway.listing import ListedTask, TaskFilter
-from worker.http.asking import Asker, Here, OnceOnly, UserParam, while_connected
+from worker.gateway.task_list import ListedTask, TaskFilter
 from worker.http.bodies import (
     AnswerBody,
     Body,
@@ -30,8 +29,9 @@ from worker.http.bodies import (
     TaskBody,
 )
 from worker.http.endpoints import EVENTS, Routes, answered, listed
-from worker.http.following import EventStream, Followers, followed
+from worker.http.event_stream import EventStream, Followers, followed
 from worker.http.ingest import LONGEST_WAIT
+from worker.http.request_context import Asker, Here, OnceOnly, UserParam, while_connected
 
 routes = Routes("tasks")
 

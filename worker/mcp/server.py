@@ -13,7 +13,7 @@ from perdure.access import Caller
 from perdure.documents import nearest
 from worker.gateway import Gateway
 from worker.mcp import memories, tasks
-from worker.mcp.asking import McpCalls
+from worker.mcp.call_context import McpCalls
 
 INSTRUCTIONS = (
     "Long-term memory of one user, and durable tasks for them. Recall before you answer what may be known already. "

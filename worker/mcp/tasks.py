@@ -15,9 +15,9 @@ from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
 from perdure.questions import Answer, AnswerType, Question
-from perdure.standing import StartedTask, TaskStanding
+from perdure.task_status import StartedTask, TaskStanding
 from perdure.tasks import AgentTask
-from worker.mcp.asking import McpCalls, told
+from worker.mcp.call_context import McpCalls, told
 
 _ASKED_BY_ANSWER = "2026-07-28"
 """The version of the protocol since which a client is asked by the answer to its own call, for which it needs no way

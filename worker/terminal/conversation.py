@@ -24,7 +24,7 @@ from perdure.errors import InvalidTask, StoreUnavailable, WorkerUnavailable
 from perdure.questions import Question
 from worker.gateway import Gateway
 from worker.terminal.output import out, say
-from worker.waiting import NOTICE_AFTER
+from worker.worker_wait import NOTICE_AFTER
 
 _PERIOD = 0.3
 """Seconds between two looks at what is asked; a choice."""

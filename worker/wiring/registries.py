@@ -6,7 +6,7 @@ import playbooks
 from localservers import SettingsOrigin
 from perdure.mcp.servers import McpServers
 from perdure.mcp.shape import McpServer, ServerLibrary
-from perdure.names import RESERVED
+from perdure.names import RESERVED_TOOLS
 from perdure.registry.agents import AgentLibrary
 from perdure.registry.prompts import PromptLibrary
 from perdure.secrets.sources import SecretKeeper
@@ -23,7 +23,7 @@ def toolbox_of(settings: Settings) -> Toolbox:
     Raises:
         InvalidInput: A module with tools is not there, or cannot be used.
     """
-    return Toolbox.load(settings.tools, reserved=RESERVED)
+    return Toolbox.load(settings.tools, reserved=RESERVED_TOOLS)
 
 
 def servers_of(settings: Settings) -> list[McpServer]:

@@ -8,18 +8,18 @@ from datetime import timedelta
 
 from activities.elsewhere import MemoryElsewhere
 from activities.episodes import SessionWriter
-from perdure.agent.steps.enforcing import Enforcer
+from perdure.agent.steps.enforcement import Enforcer
 from perdure.agent.steps.values import Values
 from perdure.losses import Store
 from perdure.mcp.servers import McpServers, open_servers
 from perdure.memory.door import Door
-from perdure.memory.erasing.eraser import Eraser
+from perdure.memory.erasure.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
 from perdure.memory.promotion.promoter import Promoter
-from perdure.memory.reconciling.reconciler import Reconciler
+from perdure.memory.reconciliation.reconciler import Reconciler
 from perdure.memory.repair import Repair
-from perdure.memory.updating.updater import Updater
+from perdure.memory.updates.updater import Updater
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
@@ -45,11 +45,11 @@ from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.skill_trials import SkillTrials
 from perdure.stores.tenant_key import TenantKey
 from perdure.toolbox import Toolbox
-from worker.observing import extractor
+from worker.extraction import extractor
 from worker.policies import policies_of, rules_of
 from worker.wiring.elsewhere import memory_elsewhere
 from worker.wiring.parts import WRITE_SECONDS, models_of
-from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
+from worker.wiring.reading_services import RESULTS_KEPT, ReadingServices, open_reading
 from worker.wiring.registries import agents_of, secrets_of, servers_of, skills_of, toolbox_of
 
 

@@ -44,8 +44,6 @@ QUICK_SECONDS = 0.5
 """Seconds after which a quick step is cut off and goes on as any other, and after which no further one begins in one
 workflow task: answers and cancellations wait for its end."""
 
-Path = tuple[str, ...]
-
 
 class Value(Passed):
     """A value, or where it is kept."""

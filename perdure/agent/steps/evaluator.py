@@ -23,10 +23,10 @@ from perdure.agent.steps.calls import (
     Value,
 )
 from perdure.agent.steps.items import items_of
-from perdure.agent.steps.judging import Judged, judge_request
-from perdure.agent.steps.prompting import Answered
-from perdure.agent.steps.reached import Reached, question_of
-from perdure.agent.steps.recalling import terms_of
+from perdure.agent.steps.judgements import Judged, judge_request
+from perdure.agent.steps.prompt_steps import Answered
+from perdure.agent.steps.recall_steps import terms_of
+from perdure.agent.steps.resume_point import Reached, question_of
 from perdure.agent.steps.task_calls import EvaluateCall, Evaluated
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping

@@ -13,13 +13,13 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, Calls, Compensation, Ended, Result
-from perdure.agent.steps.enforcing import Enforcer, permission
+from perdure.agent.steps.claim_results import packed, packed_problem, unpacked
+from perdure.agent.steps.enforcement import Enforcer, permission
 from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, failed_after, runs
 from perdure.agent.steps.foreign_calls import EndCall, ForeignCall, arguments_of, child_of, of_user, task_of
 from perdure.agent.steps.foreign_ends import concluded
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
-from perdure.agent.steps.packing import packed, packed_problem, unpacked
-from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.resume_point import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.values import Values, require_fitting
 from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written

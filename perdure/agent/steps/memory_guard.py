@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, Ended, MemoryCall, Value
-from perdure.agent.steps.enforcing import Enforcer, permission
+from perdure.agent.steps.enforcement import Enforcer, permission
 from perdure.agent.steps.evaluator import DECLINED
-from perdure.agent.steps.reached import is_declined, so_far_of
+from perdure.agent.steps.resume_point import is_declined, so_far_of
 from perdure.agent.steps.values import Values
 from perdure.documents import mapping
 from perdure.errors import InvalidArguments

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from perdure.agent.steps.attempts import Attempt, Happened
-from perdure.agent.steps.calling import calling, ended, in_time
+from perdure.agent.steps.claim_results import packed, packed_problem, unpacked
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
-from perdure.agent.steps.packing import packed, packed_problem, unpacked
+from perdure.agent.steps.invocation import calling, ended, in_time
 from perdure.agent.steps.secrecy import CallSecrets
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached

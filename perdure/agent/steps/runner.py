@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from perdure.agent.steps.attempts import Attempt, Happened
-from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.calls import Acts, Asks, Compensation, Ended, StepCall
-from perdure.agent.steps.enforcing import Enforcer, permission
+from perdure.agent.steps.enforcement import Enforcer, permission
 from perdure.agent.steps.evaluator import DECLINED, SKIPPED, StepEvaluator, failed_after, runs
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
-from perdure.agent.steps.limiting import Limiter
+from perdure.agent.steps.invocation import calling, ended
+from perdure.agent.steps.limiter import Limiter
 from perdure.agent.steps.once import OnceRunner
-from perdure.agent.steps.reached import (
+from perdure.agent.steps.resume_point import (
     Reached,
     is_declined,
     is_undecided,

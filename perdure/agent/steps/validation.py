@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from perdure.agent.steps.calls import Path
 from perdure.documents import kind_of, nearest
 from perdure.durations import duration_of
 from perdure.errors import InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
+from perdure.expressions.syntax import Path
 from perdure.registry.judge import criterion_of
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.inputs import filled_inputs, is_of, require_checks, wanted
-from perdure.skills.linking import LinkedSkill
+from perdure.skills.linked_skills import LinkedSkill
 from perdure.skills.shape import Skill, lane_path
 from perdure.skills.steps import (
     EventStep,

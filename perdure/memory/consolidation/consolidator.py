@@ -8,7 +8,7 @@ from perdure.entries import Memory, headline_of
 from perdure.errors import InvalidInput
 from perdure.filters import Filters
 from perdure.memory.consolidation.duplicates import SIMILAR, is_duplicate, kept_first
-from perdure.memory.updating.updater import Updater
+from perdure.memory.updates.updater import Updater
 from perdure.model import Passed
 from perdure.models.embedding import Embedder
 from perdure.stores.weaviate.store import LongTerm

@@ -7,7 +7,7 @@ of .990, "db-1" and "db-2" of .975 (measured): so words, and their order, decide
 from perdure.assertions import Assertion
 from perdure.entries import Memory, MemoryType, State, headline_of
 from perdure.items import statement
-from perdure.memory.updating.merging import is_recalled_less
+from perdure.memory.updates.merges import is_recalled_less
 
 SIMILAR = 0.9
 """The least cosine of two memories that are compared (R30)."""

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from perdure.assertions import Assertion
 from perdure.memory.extraction.clauses import Clause, clause_of
-from perdure.memory.extraction.comparing import compared
+from perdure.memory.extraction.comparisons import compared
 from perdure.memory.extraction.conditions import conditional
+from perdure.memory.extraction.content_words import said
 from perdure.memory.extraction.lexicon import (
     ARTICLES,
     DETERMINERS,
@@ -27,7 +28,6 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, spoken
-from perdure.memory.extraction.telling import said
 from perdure.memory.extraction.times import period_of
 from perdure.memory.extraction.verbs import (
     CHANGING,

@@ -4,11 +4,11 @@ import re
 
 from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
-from perdure.memory.extraction import reading
+from perdure.memory.extraction import parser
 from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
-from perdure.memory.extraction.grounds import standing
-from perdure.memory.extraction.trimming import trimmed
+from perdure.memory.extraction.grounds import stability
+from perdure.memory.extraction.openers import trimmed
 from perdure.said import Candidate, Said, Voice
 
 _CONFIDENCE = {Voice.USER: 0.9, Voice.AGENT: 0.8, Voice.TOOL: 0.8}
@@ -43,7 +43,7 @@ _GIVEN_UP = re.compile(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up
 
 def candidate_of(statement: str, said: Said) -> Candidate:
     """Return a statement, in the words of what was said, as it may be believed."""
-    words, by = reading.words_of(trimmed(statement)), said.by
+    words, by = parser.words_of(trimmed(statement)), said.by
     stated = assertion_of(statement, said.at)
     memory_type = _type_of(words, by, stated.assertion)
     explicit = by is Voice.USER and memory_type is not MemoryType.OUTCOME
@@ -61,7 +61,7 @@ def candidate_of(statement: str, said: Said) -> Candidate:
 
 def _type_of(words: str, by: Voice, asserted: Assertion | None) -> MemoryType:
     own = by is Voice.USER and bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words))
-    if standing.is_outcome(words) and not own:
+    if stability.is_outcome(words) and not own:
         return MemoryType.OUTCOME
     if by is Voice.USER and _BOUND.match(words):
         return MemoryType.CONSTRAINT

@@ -19,10 +19,10 @@ from perdure.memory.extraction.lexicon import (
     REVISIONS,
     word_list,
 )
+from perdure.memory.extraction.paraphrases import reworded
 from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
 from perdure.memory.extraction.preludes import without_prelude
-from perdure.memory.extraction.rewording import reworded
 from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.verbs import CHANGING, FORMS, QUITTING
 

@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from perdure.memory.extraction.content_words import says_it_was_otherwise
 from perdure.memory.extraction.substance import words
-from perdure.memory.extraction.telling import says_it_was_otherwise
 
 _FIRST = re.compile(
     r"^\W*(?:but |and |so |also,? )?(?P<when>(?:if|unless|when|whenever|once(?! (?:again|more))|while|until|in case"

@@ -8,17 +8,17 @@ from pydantic import Field, ValidationError
 
 from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
-from perdure.memory.extraction import telling
+from perdure.memory.extraction import content_words
 from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
-from perdure.memory.extraction.believing import Believable, believable
+from perdure.memory.extraction.belief import Believable, believable
 from perdure.memory.extraction.candidates import candidate_of
 from perdure.memory.extraction.grounds.behaviour import is_behaviour
-from perdure.memory.extraction.reading import words_of
+from perdure.memory.extraction.openers import trimmed
+from perdure.memory.extraction.parser import words_of
 from perdure.memory.extraction.rules import RuleExtractor
 from perdure.memory.extraction.screening import screen
-from perdure.memory.extraction.trimming import trimmed
-from perdure.memory.extraction.verifying import source_of
+from perdure.memory.extraction.verification import source_of
 from perdure.memory.write_policies import WritePolicy
 from perdure.model import Model, Unit
 from perdure.models.language import LanguageModel
@@ -178,7 +178,7 @@ def _candidate(statement: _Statement, source: str, said: Said) -> Candidate:
             several=statement.several,
             revises=statement.revises,
             former=statement.former.casefold(),
-            said=telling.said(statement.content),
+            said=content_words.said(statement.content),
         )
     return Candidate(
         content=statement.content,

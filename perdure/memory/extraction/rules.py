@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from perdure.memory.extraction.believing import believable
+from perdure.memory.extraction.belief import believable
 from perdure.memory.extraction.candidates import candidate_of
 from perdure.said import Extraction, Ground, Said
 

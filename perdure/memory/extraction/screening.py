@@ -13,10 +13,10 @@ from perdure.episodes import DRAFT, LONGEST
 from perdure.memory.extraction.findings import (
     access,
     casual,
-    labelled,
+    codes,
+    labelled_numbers,
     national_ids,
     numbers,
-    opening,
     passwords,
     personal,
     pins,
@@ -24,8 +24,8 @@ from perdure.memory.extraction.findings import (
     tokens,
 )
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind, disjoint, folded
-from perdure.memory.extraction.grounds.requested import given_kind
-from perdure.memory.extraction.grounds.wanted import SPEAKER
+from perdure.memory.extraction.grounds.asked_values import SPEAKER
+from perdure.memory.extraction.grounds.short_answers import given_kind
 
 _DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     tokens.tokens,
@@ -40,19 +40,19 @@ _DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     numbers.phones,
     access.access,
     casual.casual,
-    opening.openings,
-    opening.told_numbers,
-    opening.phrases,
-    labelled.personal_numbers,
-    labelled.spoken_numbers,
+    codes.openings,
+    codes.told_numbers,
+    codes.phrases,
+    labelled_numbers.personal_numbers,
+    labelled_numbers.spoken_numbers,
 )
 
 _BESIDE_DIGITS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     passwords.keys,
     pins.pins,
     personal.addresses,
-    opening.codes,
-    labelled.plates,
+    codes.codes,
+    labelled_numbers.plates,
 )
 """What finds nothing in a text without a digit."""
 

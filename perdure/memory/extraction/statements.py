@@ -5,7 +5,7 @@ from datetime import datetime
 
 from perdure.items import MemoryItem
 from perdure.memory.extraction.assertions import Stated, assertion_of
-from perdure.memory.extraction.reading import sentences
+from perdure.memory.extraction.parser import sentences
 from perdure.memory.extraction.speech import LONGEST
 
 _NOT_NOW = re.compile(r"\b(?:was|were|had|used to|might|may|could|would|should)\b|^(?:If|When|Unless|Whenever)\b")

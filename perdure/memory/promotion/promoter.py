@@ -14,10 +14,10 @@ from perdure.episodes import IDLE, Episode, EpisodeKind, due_at
 from perdure.errors import InvalidItem, PerdureError
 from perdure.identity import digest
 from perdure.jobs import Batch, UnusableItem, named_job
-from perdure.memory.consenting import ConsentBook
-from perdure.memory.extraction import observing
+from perdure.memory.consent_book import ConsentBook
+from perdure.memory.extraction import offers
 from perdure.memory.write_policies import WritePolicy
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.said import Extractor, Said, Voice
 from perdure.stores.redis.promotions import Promotions, TakenSession
 
@@ -114,7 +114,7 @@ class Promoter:
     async def _submitted(self, work: "_Work", taken: TakenSession) -> tuple[int, list[InvalidItem]]:
         """Submit what may be believed of episodes; returns how many jobs it takes, and what cannot be used."""
         said = [said_of(work.session, one) for one in taken.episodes if _readable(one.said or one.text).strip()]
-        items = observing.believed(said, await self._extractor.extract(said))
+        items = offers.believed(said, await self._extractor.extract(said))
         name = digest("promotion/1", work.tenant, work.session, list(taken.ids))
         jobs, unusable = 0, list[InvalidItem]()
         for start in range(0, len(items), _ITEMS):

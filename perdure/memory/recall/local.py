@@ -16,7 +16,7 @@ from perdure.memory.write_policies import WritePolicy, policy_of
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
-from perdure.stores.journal.folding import Folded, fold
+from perdure.stores.journal.folded_state import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line, batch_of
 from perdure.words import ENGLISH, stems
 

@@ -14,15 +14,14 @@ from perdure.entries import Entry, Hit, Memory
 from perdure.episodes import Episode
 from perdure.filters import MIN_CONFIDENCE, Omission
 from perdure.labels import asked_labels
-from perdure.memory.auditing.audit import Audit
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.audit.audit import Audit
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.absences import Absences
-from perdure.memory.recall.asking import Asking
 from perdure.memory.recall.context import render
-from perdure.memory.recall.fading import past_faded
+from perdure.memory.recall.decay_paging import past_faded
 from perdure.memory.recall.items import explained, recalled, sharing, with_others
+from perdure.memory.recall.named_memories import answered, directly, links_of, relatives
 from perdure.memory.recall.names import Speakers
-from perdure.memory.recall.naming import answered, directly, links_of, relatives
 from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, NOT_MEANT, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query, RecalledItem, RecallResult, Trigger
 from perdure.memory.recall.ranking import (
@@ -36,6 +35,7 @@ from perdure.memory.recall.ranking import (
     score_exact,
 )
 from perdure.memory.recall.sources import Sought, Sources, Wanted
+from perdure.memory.recall.store_requests import Asking
 from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
 from perdure.memory.recall.uses import Uses

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.telemetry import RecallTelemetry

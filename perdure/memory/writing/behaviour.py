@@ -11,10 +11,10 @@ from perdure.entries import MemoryType, Source
 from perdure.items import MemoryItem
 from perdure.memory.extraction.grounds.behaviour import is_behaviour, is_seldom, without_frequency
 from perdure.memory.extraction.lexicon import AUXILIARIES, DETERMINERS, NEGATIONS
+from perdure.memory.extraction.openers import trimmed
+from perdure.memory.extraction.parser import sentences, words_of
 from perdure.memory.extraction.phrases import normalised, stemmed
-from perdure.memory.extraction.reading import sentences, words_of
 from perdure.memory.extraction.speech import spoken, tokens_of
-from perdure.memory.extraction.trimming import trimmed
 from perdure.memory.extraction.verbs import FORMS
 
 _DENIALS = NEGATIONS - {"without"}

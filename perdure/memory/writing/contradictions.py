@@ -14,10 +14,10 @@ from perdure.entries import Described, Memory, MemoryType, Source, State
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
 from perdure.memory.extraction.conditions import may_concern
+from perdure.memory.extraction.content_words import told
 from perdure.memory.extraction.substance import adds_nothing
-from perdure.memory.extraction.telling import told
 from perdure.memory.writing.agreement import Agreement, agreement
-from perdure.memory.writing.retelling import changes, restates
+from perdure.memory.writing.restatements import changes, restates
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 

@@ -14,8 +14,8 @@ from perdure.errors import StoreUnavailable
 from perdure.holds import Hold
 from perdure.items import MemoryItem, imported_id, item_id
 from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
-from perdure.memory.consenting import ConsentBook
-from perdure.memory.extraction.preceding import before_items
+from perdure.memory.consent_book import ConsentBook
+from perdure.memory.extraction.preceding_turns import before_items
 from perdure.memory.extraction.private import screened
 from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy, policy_named, policy_of

@@ -15,13 +15,13 @@ from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose
 from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, imported_id, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.memory.extraction.content_words import says_it_was_otherwise, told
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
-from perdure.memory.extraction.telling import says_it_was_otherwise, told
 from perdure.memory.write_policies import WritePolicy
-from perdure.memory.writing.checking import require_span, require_timely
+from perdure.memory.writing.batch_checks import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, verdict
 from perdure.memory.writing.observation import after, author_of, is_its_import, occurrence_of, purpose_of, recorded_at
-from perdure.memory.writing.retelling import LEAST_SHARED
+from perdure.memory.writing.restatements import LEAST_SHARED
 from perdure.model import Model
 
 

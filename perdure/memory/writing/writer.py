@@ -12,9 +12,9 @@ from perdure.entries import Entry, Memory, headline_of
 from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, imported_id, item_id, item_text
 from perdure.jobs import Applied, Batch, ItemReceipt, UnusableItem, WritePlan
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.door import Door
-from perdure.memory.extraction.telling import says_it_was_otherwise
+from perdure.memory.extraction.content_words import says_it_was_otherwise
 from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
 from perdure.memory.writing.observation import WRITING, applied, purpose_of, successors, unusable, without

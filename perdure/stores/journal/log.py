@@ -15,7 +15,7 @@ from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavai
 from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER as AUDIT
-from perdure.stores.journal import folding
+from perdure.stores.journal import folded_state
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.files import HOLE, Files
 from perdure.stores.journal.lines import Accepted, Changed, Line, Settled, decode, encode, ids_of, known
@@ -154,7 +154,7 @@ class Journal:
 
     async def history(self, tenant: str, identifier: str) -> list[Changed]:
         """Return the changes of an entry, oldest first: who, why, when, and what it was then."""
-        return folding.history(await self.read(tenant, naming=[identifier]), identifier)
+        return folded_state.history(await self.read(tenant, naming=[identifier]), identifier)
 
     async def redact(self, tenant: str, job: str) -> None:
         """Erase the text of a job's items."""
@@ -214,7 +214,7 @@ class Journal:
         """Drop the lines that are no longer needed, if there is enough to gain."""
 
         def needed(content: Sequence[bytes]) -> Sequence[bool]:
-            return folding.needed([decode(raw) for raw in content], now)
+            return folded_state.needed([decode(raw) for raw in content], now)
 
         await disk.in_thread("journal", lambda: self._of(tenant).compact(needed))
 
@@ -282,7 +282,7 @@ def _refused(content: Sequence[bytes], settled: Settled) -> list[bytes]:
     """Return the lines with text of what an operation refused. Whatever tells of an operation names it."""
     named = [(raw, decode(raw)) for raw in content if settled.operation.encode() in raw]
     found = [(raw, line) for raw, line in named if line is not None]
-    gone = folding.refused([line for _, line in found], settled)
+    gone = folded_state.refused([line for _, line in found], settled)
     broken = [raw for raw, line in named if line is None and is_broken(raw)]
     return [*broken, *(raw for (raw, _), goes in zip(found, gone, strict=True) if goes)]
 

@@ -18,8 +18,8 @@ from perdure.stores.weaviate.earliest import bound
 from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.stores.weaviate.mapping import KINDS, NEVER, Kind, micros
 from perdure.stores.weaviate.marks import WeaviateMarks
+from perdure.stores.weaviate.open_tenants import Active, Resting
 from perdure.stores.weaviate.queries import Queries
-from perdure.stores.weaviate.resting import Active, Resting
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.searches import Searches
 from perdure.stores.weaviate.writes import Fence, Writes, never

@@ -15,7 +15,7 @@ from langgraph.store.memory import InMemoryStore
 from perdure.access import TokenScope
 from perdure.errors import InvalidInput
 from perdure.langgraph import PerdureStore
-from perdure.memory.writing.checking import LARGEST_BATCH
+from perdure.memory.writing.batch_checks import LARGEST_BATCH
 from perdure.refusals import NotPermitted, UnknownThing
 from tests.conftest import Servers
 from tests.support.http_service import Service, http_service

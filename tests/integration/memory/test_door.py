@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from perdure.changes import Actor, ActorKind, Change
 from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source
 from perdure.errors import LeaseLost, PerdureError, StoreUnavailable, TenantErased, VersionConflict
-from perdure.memory.auditing.audit import Audit
+from perdure.memory.audit.audit import Audit
 from perdure.memory.door import Door
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules

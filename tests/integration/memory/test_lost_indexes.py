@@ -16,7 +16,7 @@ from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.jobs import Fate
 from perdure.memory.repair import Repair
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.leases import Lease
 from tests.conftest import OwnServers
 from tests.integration.conftest import Stores, open_stores

@@ -15,7 +15,7 @@ from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.redis.marks import RedisMarks
 from tests.conftest import OwnServers
 from tests.deployment import Deployment, deployment
-from tests.integration.memory.reconciling.test_losses import copied
+from tests.integration.memory.reconciliation.test_losses import copied
 
 ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
 

@@ -14,8 +14,8 @@ from perdure.identity import object_uuid
 from perdure.jobs import Batch, Fate, WritePlan
 from perdure.memory import repair
 from perdure.memory.repair import Repair
-from perdure.memory.writing.checking import read_batch
-from perdure.stores.journal.folding import fold
+from perdure.memory.writing.batch_checks import read_batch
+from perdure.stores.journal.folded_state import fold
 from perdure.stores.redis import keys
 from perdure.stores.redis.checks import CLAIMED, QUIET, Checks
 from perdure.stores.redis.connection import connect

@@ -11,7 +11,7 @@ import pytest
 from perdure.changes import Actor, ActorKind
 from perdure.consents import Consent
 from perdure.entries import Purpose
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.membership import MemberBook
 from perdure.models.embedding import Vector
 from perdure.stores.journal import lines
@@ -25,7 +25,7 @@ from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
 from tests.conftest import TENANT_KEY
 from tests.integration.conftest import Stores, member_book
-from tests.integration.memory.reconciling.test_losses import fill, remembered
+from tests.integration.memory.reconciliation.test_losses import fill, remembered
 from tests.integration.memory.test_repair import batch_of, two_of_three_unindexed
 
 BY = Actor(kind=ActorKind.PERSON, id="ada")

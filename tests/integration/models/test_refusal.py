@@ -12,7 +12,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from perdure.jobs import Fate, Receipt, SubmitCall
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.models.errors import ModelKeyRefused, ModelRefused

@@ -32,7 +32,7 @@ async def given(servers: Servers, tmp_path: Path) -> AsyncGenerator[Installation
 async def test_a_caller_is_told_and_not_left_for_ever(
     given: Installation, servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limited: bool
 ) -> None:
-    monkeypatch.setattr("worker.waiting.NOTICE_AFTER", 0.2)
+    monkeypatch.setattr("worker.worker_wait.NOTICE_AFTER", 0.2)
     # The control: without a limit, nothing ends the wait.
     for place in ("tasks", "memory"):
         monkeypatch.setattr(f"worker.gateway.{place}.ANSWER_WITHIN", 1.0 if limited else None)

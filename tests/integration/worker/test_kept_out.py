@@ -15,7 +15,7 @@ from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt, SessionNote, SubmitCall
 from perdure.memberships import MemberRequest
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Workflow
 from perdure.requests import ConsentRequest, EraseRequest, ObserveRequest
 from perdure.said import Said, Voice

@@ -17,8 +17,8 @@ from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import Erasure
 from perdure.errors import JournalMismatch
-from perdure.memory.auditing.audit import Audit
-from perdure.memory.consenting import ConsentBook
+from perdure.memory.audit.audit import Audit
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.write_policies import WritePolicy
 from perdure.settings import Addresses

@@ -13,9 +13,9 @@ from perdure.entries import Memory, State
 from perdure.errors import StoreUnavailable
 from perdure.memory.consolidation import consolidator
 from perdure.memory.consolidation.consolidator import Consolidator, Pair
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.requests import ConsolidateRequest, ConsolidateResult
-from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.updates import MemoryUpdate, Pinning
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment

@@ -17,7 +17,7 @@ from pytest_httpserver import HTTPServer
 from temporalio.client import Client, WorkflowHandle
 from werkzeug import Request, Response
 
-from activities import notifying
+from activities import notifications
 from demo.workers import start_mortal
 from perdure.names import Workflow
 from perdure.questions import Answer
@@ -145,7 +145,7 @@ async def test_it_is_delivered_until_it_is_accepted_and_always_the_same(
 async def test_a_webhook_that_never_answers_delays_nothing(
     servers: Servers, tmp_path: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notifying, "WITHIN", 1.0)
+    monkeypatch.setattr(notifications, "WITHIN", 1.0)
 
     def hang(_: int) -> Response:
         hook.hangs.wait(30)
@@ -233,7 +233,7 @@ async def test_a_worker_that_is_killed_around_a_delivery_leaves_one_event(
 async def test_many_questions_and_a_dead_webhook_leave_places_to_the_tasks(
     servers: Servers, tmp_path: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notifying, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(notifications, "MOST_AT_ONCE", 2)
 
     def hang(_: int) -> Response:
         hook.hangs.wait(60)

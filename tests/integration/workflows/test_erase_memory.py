@@ -16,9 +16,9 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities import erasing
+from activities import erasure
 from activities.episodes import PATIENCE
-from activities.erasing import ErasingActivities, TenantCall
+from activities.erasure import ErasingActivities, TenantCall
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
@@ -31,7 +31,7 @@ from perdure.feedback import LateFeedback
 from perdure.jobs import Fate, Receipt
 from perdure.losses import Store
 from perdure.memory.membership import MemberBook
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Attribute, Workflow
 from perdure.requests import EraseRequest, ReconcileRequest
 from perdure.steering import GivenFeedback
@@ -156,8 +156,8 @@ async def test_what_was_accepted_before_is_not_written_after(here: Deployment, k
     accepted = datetime.now(UTC)
     batch = read_batch(tenant=tenant, key="k", items=[item()], accepted_at=accepted)
     batch = batch.changed(epoch=0 if known else None)
-    erasure = await services.eraser.begin(tenant, operation="erase", by=TESTER, at=accepted + timedelta(seconds=1))
-    assert erasure.epoch == 1
+    begun = await services.eraser.begin(tenant, operation="erase", by=TESTER, at=accepted + timedelta(seconds=1))
+    assert begun.epoch == 1
     job = await here.client.start_workflow(
         Workflow.INGEST_MEMORY,
         batch,
@@ -386,11 +386,11 @@ async def _forget_erasure(here: Deployment, store: Store, tenant: str) -> None:
             await services.redis.delete(f"perdure:{{{tenant}}}:epoch")
 
 
-async def _overwrite(erasures: object, erasure: Erasure) -> None:
+async def _overwrite(erasures: object, one: Erasure) -> None:
     assert isinstance(erasures, WeaviateErasures)
     known, erasures.of = erasures.of, _nothing
     try:
-        await erasures.add(erasure)
+        await erasures.add(one)
     finally:
         erasures.of = known
 
@@ -410,13 +410,13 @@ async def test_an_erasure_that_is_killed_goes_on(own_servers: OwnServers, tmp_pa
     async with deployment(servers, tmp_path / "home", serving=False, queue=writing.queue) as here:
         settings = here.settings
         doomed = await start_mortal(settings, servers, tmp_path / "worker.log", crash_at=point)
-        erasing = await here.client.start_workflow(
+        handle = await here.client.start_workflow(
             Workflow.ERASE_MEMORY, EraseRequest(user_id=user), id=f"erase-{uuid4().hex}", task_queue=here.queue
         )
         assert await doomed.wait() == -signal.SIGKILL
         after = await start_mortal(settings, servers, tmp_path / "worker.log")
         try:
-            receipt = await erasing.result()
+            receipt = await handle.result()
         finally:
             after.signal(signal.SIGKILL)
             await after.wait()
@@ -457,7 +457,7 @@ async def test_an_erasure_ends_and_says_so_although_new_runs_keep_coming(
 async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
     here: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasing, "_PAGE", 2)
+    monkeypatch.setattr(erasure, "_PAGE", 2)
     tenant = f"t_{uuid4().hex}"
     listing = here.client.list_workflows
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from activities.submitting import Submitter
+from activities.submissions import Submitter
 from perdure import Actor, ActorKind, AgentTask, RememberRequest
 from perdure.errors import TenantErased
 from perdure.jobs import Batch

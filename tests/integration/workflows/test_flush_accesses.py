@@ -15,7 +15,7 @@ from perdure.entries import State
 from perdure.errors import StoreUnavailable
 from perdure.memory.door import Door
 from perdure.memory.recall.query import Query
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.accesses import Accesses
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment

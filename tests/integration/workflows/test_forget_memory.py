@@ -24,7 +24,7 @@ from perdure.memory import door
 from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.requests import ForgetResult, SweepReport
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex

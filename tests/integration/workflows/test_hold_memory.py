@@ -26,13 +26,13 @@ from perdure.errors import InvalidInput, PerdureError, TenantErased
 from perdure.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence, hold_id
 from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
-from perdure.memory.updating.versions import versions
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.updates.versions import versions
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import ANSWER, Activity, Attribute, Workflow
 from perdure.questions import Answer
 from perdure.requests import ConsentRequest, EraseRequest
 from perdure.stores.audit.lines import AuditKind, AuditLine
-from perdure.stores.journal.folding import fold
+from perdure.stores.journal.folded_state import fold
 from perdure.temporal.attributes import tenant_attributes
 from perdure.updates import MemoryUpdate, Removal
 from tests.conftest import OwnServers, Servers
@@ -233,7 +233,7 @@ async def test_the_policy_that_is_named_says_how_much_must_be_believed(
 async def test_no_more_holds_are_asked_than_are_shown(
     here: Deployment, gateway: Gateway, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worker.gateway.holding.ANSWERED_WITHIN", timedelta(seconds=1))
+    monkeypatch.setattr("worker.gateway.holds.ANSWERED_WITHIN", timedelta(seconds=1))
     first, second = [await on_hold(gateway, user, text) for text in (SECRET, OTHER)]
     tenant, now = here.services.tenant_key.tenant_of(user), datetime.now(UTC)
     batch = read_batch(tenant=tenant, key="k", items=[item(occurred_at=now.isoformat())])

@@ -18,10 +18,10 @@ from perdure.errors import InvalidItem
 from perdure.jobs import Applied, Batch, Fate, Receipt, SubmitCall, WaitIngestCall, WritePlan
 from perdure.memory.forgetting import forgetter
 from perdure.memory.writing import writer
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.requests import RememberRequest
-from perdure.stores.journal.folding import fold
+from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.lines import accepted
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.tolerance import tolerant

@@ -16,8 +16,8 @@ from localservers import Server
 from perdure.entries import Lane
 from perdure.errors import LeaseLost
 from perdure.memory.recall.query import Query
-from perdure.memory.reconciling.reconciler import Merging
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.reconciliation.reconciler import Merging
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.requests import ReconcileRequest, ReconcileResult
 from perdure.stores.journal import lines
 from perdure.stores.journal.lines import Accepted
@@ -26,7 +26,7 @@ from perdure.stores.redis.connection import ask
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import LATER
-from tests.integration.memory.reconciling.test_losses import copied, fill, remembered
+from tests.integration.memory.reconciliation.test_losses import copied, fill, remembered
 from worker.schedules import start_reconciling
 from worker.upkeep import keep_compared
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from activities import redating
+from activities import due_dates
 from localservers import Server
 from perdure.requests import RedateRequest, RedateResult
 from tests.conftest import OwnServers, Servers
@@ -37,7 +37,7 @@ async def test_a_pass_redates_everybody_and_the_next_one_has_nothing_to_do(
         for tenant in tenants:
             await write(here, tenant, note(1, valid_until=None), note(2, valid_until=None))
     # A call ends after each tenant, so that the cursor is what makes it visit everybody once.
-    monkeypatch.setattr(redating, "SECONDS", 0.0)
+    monkeypatch.setattr(due_dates, "SECONDS", 0.0)
     async with deployment(servers, tmp_path, settings={"retention_rules": rules}) as here:
         first = await redated(here)
         assert first.failed == ()

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.agent.compensation_plan import CompensationPlan
 from perdure.agent.plan import Act, Action, ActionFailure, Finish
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Compensation, Ended, Result, Resumed, StepCall, Value
 from perdure.bindings import TaskBinding

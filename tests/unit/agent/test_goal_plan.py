@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
 from perdure.agent.plan import Act, Action, ActionFailure, Finish
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, RecallCall, RememberCall, Result, StepCall, StepContext, Value

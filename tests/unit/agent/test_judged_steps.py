@@ -7,7 +7,7 @@ import pytest
 
 from perdure.agent.goal_plan import MAIN
 from perdure.agent.judged_steps import require_step
-from perdure.agent.prepared import InnerSkill, PreparedTask
+from perdure.agent.preparation import InnerSkill, PreparedTask
 from perdure.agent.state import TaskState
 from perdure.agent.turns import Conversation
 from perdure.errors import InvalidTask

@@ -7,7 +7,7 @@ import pytest
 
 from perdure import Limits
 from perdure.agent.plan import UNDER_WAY, Action, beyond, has_room
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskState
 from perdure.tasks import StepStatus
 

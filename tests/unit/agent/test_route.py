@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.agent.cursor import MAIN, Cursor, inside, leaves
-from perdure.agent.prepared import InnerSkill
+from perdure.agent.preparation import InnerSkill
 from perdure.agent.route import Route
 from perdure.agent.steps.calls import Result, TaskFacts, Value
 from perdure.skills.shape import Skill

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish
-from perdure.agent.prepared import InnerSkill, PreparedTask
+from perdure.agent.preparation import InnerSkill, PreparedTask
 from perdure.agent.skill_actions import is_literal
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, Result, Resumed, Value
 from perdure.agent.steps.foreign_calls import ForeignCall
-from perdure.agent.steps.nested import EnterCall, LeaveCall
+from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall
 from perdure.bindings import TaskBinding
 from perdure.model import DEEPEST_VALUE
 from perdure.names import Activity

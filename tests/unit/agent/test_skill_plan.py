@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.agent.plan import Act, ActionFailure, Ask, Finish, waited
-from perdure.agent.prepared import PreparedTask, ToolShape
+from perdure.agent.preparation import PreparedTask, ToolShape
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import (
     Ended,
     LetCall,
@@ -25,7 +24,8 @@ from perdure.agent.steps.calls import (
     WaitCall,
     Waits,
 )
-from perdure.agent.steps.prompting import ASKED
+from perdure.agent.steps.prompt_steps import ASKED
+from perdure.agent.steps.wait_calls import ExpectCall, TakeCall
 from perdure.bindings import TaskBinding
 from perdure.durations import Wait
 from perdure.events import TakenEvent

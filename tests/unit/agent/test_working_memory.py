@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.agent.hearing import hear
+from perdure.agent.messages import hear
 from perdure.agent.prompts import Made, Read, extract, messages
 from perdure.agent.steering import MOST_UNREAD
 from perdure.agent.steps.calls import Value

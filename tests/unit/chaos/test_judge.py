@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chaos.asked import Shown, Started, Submitted
 from chaos.judge import Stored, Verdict, asked_of, enough, judge
+from chaos.requests import Shown, Started, Submitted
 from perdure import AgentTask
 from perdure.entries import Lane
 from perdure.identity import idempotency_key, record_id

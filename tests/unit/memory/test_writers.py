@@ -4,17 +4,17 @@ import re
 from pathlib import Path
 
 JOURNALING = {
-    "activities/submitting.py": "what was accepted",
+    "activities/submissions.py": "what was accepted",
     "perdure/memory/change_log.py": "what the door changes and forgets",
-    "perdure/memory/consenting.py": "what users consent to",
+    "perdure/memory/consent_book.py": "what users consent to",
     "perdure/memory/membership.py": "who belongs to a team or an agent",
-    "perdure/memory/reconciling/reconciler.py": "what a store has and the journal has lost",
+    "perdure/memory/reconciliation/reconciler.py": "what a store has and the journal has lost",
     "perdure/memory/repair.py": "entries that are about to be written anew, unchanged",
 }
 
 STORING = {
     "perdure/memory/door.py": "changes",
-    "perdure/memory/reconciling/reconciler.py": "what was deleted and came back with an older copy",
+    "perdure/memory/reconciliation/reconciler.py": "what was deleted and came back with an older copy",
     "perdure/memory/repair.py": "what a cut off write left out of an index",
 }
 

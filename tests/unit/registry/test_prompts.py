@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.agent.prepared import versions_of
+from perdure.agent.preparation import versions_of
 from perdure.errors import InvalidAgent, InvalidExpression, InvalidInput, InvalidSkill
 from perdure.registry.agents import AgentLibrary
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, pinned_version, read_prompt

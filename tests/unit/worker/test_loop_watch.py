@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from perdure.agent.steps.calling import calling
+from perdure.agent.steps.invocation import calling
 from tests.support.waiting import until_true
 from worker.loop_watch import PERIOD, watched_loop
 

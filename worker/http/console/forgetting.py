@@ -5,10 +5,10 @@ from starlette.responses import Response
 
 from perdure.access import TokenScope
 from perdure.requests import ForgetRequest, UndoRequest
-from worker.http.asking import Asker, Here, within
 from worker.http.console.forms import own_form
 from worker.http.console.pages import HTML, page, shown, user_named
 from worker.http.endpoints import Routes
+from worker.http.request_context import Asker, Here, within
 
 routes = Routes("console")
 

@@ -7,10 +7,10 @@ from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer
 from perdure.questions import Answer
-from worker.http.asking import Asker, Here
 from worker.http.console.forms import own_form
 from worker.http.console.pages import HTML, is_part, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes
+from worker.http.request_context import Asker, Here
 from worker.http.tasks import Id
 
 routes = Routes("console")

@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from perdure.changes import PROGRAM
 from perdure.refusals import NoSuchPath, NotAuthenticated
-from worker.access.authenticating import Authenticator
+from worker.access.authentication import Authenticator
 from worker.gateway import Gateway
 from worker.http.console.forms import form_of, own_form
 from worker.http.console.pages import HTML, PAGES, page, sent_to, shown, static

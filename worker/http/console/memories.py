@@ -13,12 +13,12 @@ from perdure.holds import Held
 from perdure.requests import EraseRequest, RecallRequest
 from perdure.updates import Correction, Pinning, Removal, Update, UpdateRequest
 from worker.gateway import Gateway
-from worker.gateway.listing import TaskFilter
-from worker.http.asking import Asker, Here, within
+from worker.gateway.task_list import TaskFilter
 from worker.http.console.forms import Form, own_form
 from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import LINES, Routes
 from worker.http.memories import DECIDED_WITHIN, ERASED_WITHIN, Id
+from worker.http.request_context import Asker, Here, within
 
 routes = Routes("console")
 

@@ -4,9 +4,9 @@ from fastapi import Request
 from starlette.responses import Response
 
 from perdure.access import TokenScope
-from worker.http.asking import Asker, Here
 from worker.http.console.pages import HTML, page, shown
 from worker.http.endpoints import Routes
+from worker.http.request_context import Asker, Here
 
 routes = Routes("console")
 

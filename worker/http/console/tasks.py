@@ -8,11 +8,11 @@ from starlette.responses import Response
 from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import PerdureError
-from worker.gateway.listing import TaskFilter
-from worker.http.asking import Asker, Here
+from worker.gateway.task_list import TaskFilter
 from worker.http.console.forms import own_form
 from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes
+from worker.http.request_context import Asker, Here
 from worker.http.tasks import Id
 
 routes = Routes("console")

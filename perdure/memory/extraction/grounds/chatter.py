@@ -2,7 +2,7 @@
 
 import re
 
-from perdure.memory.extraction.grounds.standing import stands
+from perdure.memory.extraction.grounds.stability import stands
 
 _CHATTER = frozenset(
     re.findall(

@@ -2,7 +2,7 @@
 
 import re
 
-from perdure.memory.extraction.grounds.standing import recurs
+from perdure.memory.extraction.grounds.stability import recurs
 
 _ACHIEVE = (
     r"(?:learn|try|visit|switch|move|buy|sell|start|build|write|rewrite|go|travel|take up|take|become|open"

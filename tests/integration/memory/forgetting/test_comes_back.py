@@ -11,11 +11,11 @@ from perdure.entries import Memory, State, holds
 from perdure.items import MemoryItem
 from perdure.jobs import Decision, PlannedItem
 from perdure.memory.extraction.statements import stated
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.journal.lines import accepted
 from perdure.updates import Correction, Merger, Removal, Update, Updated, UpdateRequest
 from tests.integration.conftest import Stores
-from tests.integration.memory.updating.test_updater import ADA, change, told
+from tests.integration.memory.updates.test_updater import ADA, change, told
 from tests.support.dying import dying_in_the_door
 
 TRAIN = "I always travel by train."

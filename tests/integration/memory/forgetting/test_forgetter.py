@@ -13,7 +13,7 @@ from perdure.memory.forgetting import forgetter
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import POLICIES
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.journal.lines import Accepted, accepted
 from perdure.stores.weaviate.store import LongTerm
 from tests.integration.conftest import AnyStores, Stores

@@ -11,7 +11,7 @@ from perdure.errors import VersionConflict
 from perdure.jobs import Batch, Decision, WritePlan
 from perdure.memory import door
 from perdure.memory.forgetting.selection import Forgetting
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.observation import applied as applied_to
 from perdure.stores.journal.lines import accepted
 from tests.integration.conftest import Stores

@@ -6,10 +6,10 @@ import pytest
 
 from perdure.crashpoints import CrashPoint
 from perdure.entries import State
-from perdure.memory.updating import revising
+from perdure.memory.updates import revisions
 from perdure.updates import Removal, Reversion
 from tests.integration.conftest import Stores
-from tests.integration.memory.updating.test_updater import ADA, change, stored, told
+from tests.integration.memory.updates.test_updater import ADA, change, stored, told
 from tests.support.dying import dying_in_the_door
 
 SECOND, THIRD = "The kitchen is on the second floor.", "The kitchen is on the third floor."
@@ -44,11 +44,11 @@ async def test_what_comes_back_goes_before_what_was_said_earlier_and_learned_lat
     assert (await stored(stores, tenant, second)).superseded_by == third
 
 
-@pytest.mark.parametrize("said", [revising.FORGOTTEN, "somebody asked for it"])
+@pytest.mark.parametrize("said", [revisions.FORGOTTEN, "somebody asked for it"])
 async def test_what_was_forgotten_on_request_comes_back_as_it_was_however_that_is_worded(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
-    monkeypatch.setattr(revising, "FORGOTTEN", said)
+    monkeypatch.setattr(revisions, "FORGOTTEN", said)
     june = datetime.now(UTC) + timedelta(days=30)
     bridge, shop = await told(
         stores, tenant, "The bridge is closed.", "The shop opens at nine.", valid_until=june.isoformat()

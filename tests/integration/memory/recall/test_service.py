@@ -27,7 +27,7 @@ from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, PerdureError, ResultTooLarge, StoreUnavailable
 from perdure.items import Item, MemoryItem, PatternItem, RecordItem, item_id, record_text
 from perdure.jobs import Batch
-from perdure.memory.auditing.audit import Audit
+from perdure.memory.audit.audit import Audit
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall

@@ -11,9 +11,9 @@ from pydantic import JsonValue
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Purpose
 from perdure.jobs import Approved, Batch, UnusableItem
-from perdure.memory.holding import HoldPolicy, HoldRule
+from perdure.memory.hold_policies import HoldPolicy, HoldRule
 from perdure.memory.write_policies import WritePolicy
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites

@@ -11,8 +11,8 @@ from perdure.entries import Lane
 from perdure.jobs import Decision
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
-from perdure.memory.writing.checking import read_batch
-from perdure.stores.journal.folding import fold
+from perdure.memory.writing.batch_checks import read_batch
+from perdure.stores.journal.folded_state import fold
 from tests.integration.conftest import Stores
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

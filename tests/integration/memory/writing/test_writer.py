@@ -18,8 +18,8 @@ from perdure.memory import door
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing import observation as observing
 from perdure.memory.writing import writer as writing
-from perdure.memory.writing.checking import read_batch
-from perdure.stores.journal.folding import fold
+from perdure.memory.writing.batch_checks import read_batch
+from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.lines import Settled, accepted
 from perdure.stores.redis import keys
 from perdure.stores.weaviate import writes

@@ -25,7 +25,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.bindings import TaskBindings
-from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.stores.redis.connection import connect

@@ -16,7 +16,7 @@ from perdure.losses import Told
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.marks import RedisMarks
-from perdure.stores.weaviate.resting import most_active
+from perdure.stores.weaviate.open_tenants import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import OwnServers, Servers, clean_settings

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from perdure.documents import refuse_unknown
-from perdure.memory.updating.exports import Header, read, schema
+from perdure.memory.updates.exports import Header, read, schema
 from tests.integration.worker.cli.installation import Installation
 
 

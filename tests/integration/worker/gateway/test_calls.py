@@ -35,7 +35,7 @@ from tests.support.hashing import HashingEmbedder
 from tests.support.waiting import until
 from worker.gateway import Gateway
 from worker.reader import Reader, open_reader
-from worker.waiting import ANSWER_WITHIN
+from worker.worker_wait import ANSWER_WITHIN
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 SECRET = "Marzipan contains almonds."

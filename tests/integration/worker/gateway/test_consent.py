@@ -16,10 +16,10 @@ from perdure.consents import Consent
 from perdure.entries import Memory, Purpose
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.jobs import Fate
-from perdure.memory.consenting import ConsentBook, consents_of
+from perdure.memory.consent_book import ConsentBook, consents_of
 from perdure.memory.recall.query import RecallResult
 from perdure.memory.wholeness import Wholeness
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.requests import ConsentRequest, ObserveRequest
 from perdure.said import Said, Voice
 from perdure.stores.journal.lines import Consented

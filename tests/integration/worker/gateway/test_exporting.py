@@ -14,7 +14,7 @@ from perdure.errors import UnknownOwner
 from perdure.holds import Hold, hold_id
 from perdure.items import MemoryItem
 from perdure.jobs import Fate
-from perdure.memory.updating.exports import (
+from perdure.memory.updates.exports import (
     Exported,
     ExportedConsent,
     ExportedEpisode,
@@ -22,7 +22,7 @@ from perdure.memory.updating.exports import (
     ExportedMembership,
     read,
 )
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Workflow
 from perdure.temporal.attributes import tenant_attributes
 from perdure.updates import Correction, Merger, UpdateRequest

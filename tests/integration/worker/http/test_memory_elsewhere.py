@@ -20,7 +20,7 @@ from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.jobs import ELSEWHERE, Fate, SubmitCall
 from perdure.memory.recall.query import Query, RecallResult
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.requests import EraseRequest
 from perdure.settings import Settings
 from tests.conftest import OwnServers, clean_settings

@@ -12,7 +12,7 @@ from tests.conftest import Servers
 from tests.support.http_service import Service
 from tests.support.waiting import until
 from worker.gateway import Gateway
-from worker.http.following import followed
+from worker.http.event_stream import followed
 
 
 async def started(client: httpx2.AsyncClient, skill: str = "echo-it", **more: Any) -> str:

@@ -14,9 +14,9 @@ from perdure import Actor, ActorKind, AgentTask, Answer
 from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask
 from perdure.names import STARTED_BY
-from perdure.standing import StartedTask
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.task_status import StartedTask
 from tests.conftest import Servers
 from tests.crash.test_tool_steps import reset
 from tests.support.harness import Bench, bench
@@ -253,7 +253,7 @@ async def test_a_task_that_is_not_prepared_yet_is_attached_to_only_by_the_same_t
         async def as_asked(handle: object, found: object) -> AgentTask:
             return other
 
-        monkeypatch.setattr("worker.attaching._started_with", as_asked)
+        monkeypatch.setattr("worker.attachment._started_with", as_asked)
     unserved = agents.settings.model_copy(update={"task_queue": f"nobody-{uuid4().hex[:8]}"})
     async with Gateway(unserved, servers) as gateway:
         first = await gateway.start(task, by=ME)

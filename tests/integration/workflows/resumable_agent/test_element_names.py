@@ -8,7 +8,7 @@ from temporalio.client import WorkflowHandle
 
 from perdure.tasks import Progress
 from tests.conftest import Servers
-from tests.integration.workflows.resumable_agent.test_asking import answer
+from tests.integration.workflows.resumable_agent.test_questions_to_people import answer
 from tests.support.harness import bench
 from tests.support.waiting import question_of
 

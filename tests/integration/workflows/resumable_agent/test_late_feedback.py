@@ -15,7 +15,7 @@ from perdure.bindings import TaskBinding
 from perdure.entries import Memory
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.feedback import LateFeedback, LateVerdict
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import BINDING
 from perdure.steering import GivenFeedback
 from perdure.stores.redis.feedback import RedisFeedback

@@ -19,7 +19,7 @@ from perdure.entries import Memory, State
 from perdure.errors import InvalidInput
 from perdure.jobs import Receipt
 from perdure.lessons import LessonRequest
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.tasks import MemoryMode
 from tests.conftest import Servers
 from tests.support.goals import AGENT, agents_on, goal

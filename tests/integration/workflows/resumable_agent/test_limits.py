@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from perdure import AgentTask, TaskResult
-from perdure.agent.steps import limiting
-from perdure.agent.steps.limiting import Admission, Limiter
+from perdure.agent.steps import limiter
+from perdure.agent.steps.limiter import Admission, Limiter
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.tools import lines_in
@@ -63,7 +63,7 @@ async def test_a_user_has_as_many_calls_a_minute_as_the_tool_takes_and_holds_up_
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Longer than this machine can take to get here.
-    monkeypatch.setattr(limiting, "MINUTE", 3_600.0)
+    monkeypatch.setattr(limiter, "MINUTE", 3_600.0)
     async with bench(servers, tmp_path) as agents:
         ledger = agents.ledger()
         skill = agents.skill(PACED.replace("LEDGER", str(ledger)))

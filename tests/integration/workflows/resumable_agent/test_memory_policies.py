@@ -13,7 +13,7 @@ from perdure.identity import content_digest
 from perdure.policies.shape import Outcome
 from perdure.questions import Approval, QuestionKind
 from tests.conftest import Servers
-from tests.integration.workflows.resumable_agent.test_correcting import RIGHT, WRONG, believed, memories
+from tests.integration.workflows.resumable_agent.test_corrections import RIGHT, WRONG, believed, memories
 from tests.support.goals import Agents, agents_on, goal
 from tests.support.guarding import Policies, ruled, rulings
 from tests.support.harness import Bench

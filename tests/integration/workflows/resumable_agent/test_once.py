@@ -18,7 +18,7 @@ from perdure.agent.steps import once
 from perdure.agent.steps.attempts import Attempt, Happened
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.once import OnceRunner
-from perdure.agent.steps.reached import unknown_effect
+from perdure.agent.steps.resume_point import unknown_effect
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import Blocked, ClaimLost, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.policies.decision import PolicyDecision

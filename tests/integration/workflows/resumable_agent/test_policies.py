@@ -12,7 +12,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
 from perdure import AgentTask, Answer
-from perdure.agent.steps.enforcing import PolicyGate
+from perdure.agent.steps.enforcement import PolicyGate
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidPolicy
 from perdure.identity import content_digest

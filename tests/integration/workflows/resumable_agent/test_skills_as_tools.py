@@ -10,8 +10,8 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 from temporalio.service import RPCError
 
 from perdure import AgentTask, Answer
-from perdure.agent.offered import OfferedSkill, task_of_call
-from perdure.agent.prepared import PreparedTask
+from perdure.agent.offered_skills import OfferedSkill, task_of_call
+from perdure.agent.preparation import PreparedTask
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
 from perdure.tasks import TaskResult

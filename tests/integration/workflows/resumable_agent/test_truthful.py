@@ -21,7 +21,7 @@ from perdure.agent.steps.calls import StepCall
 from perdure.names import Activity
 from perdure.questions import Approval, EffectFate
 from tests.conftest import Servers
-from tests.integration.workflows.resumable_agent.test_asking import answer
+from tests.integration.workflows.resumable_agent.test_questions_to_people import answer
 from tests.support.goals import AGENT, agents_on, goal
 from tests.support.guarding import Policies
 from tests.support.harness import Bench, bench

@@ -10,7 +10,7 @@ from perdure.agent.steps.calls import StepCall
 from perdure.agent.steps.validation import check_linked, check_skill, checked_inputs
 from perdure.errors import InvalidExpression, InvalidInput
 from perdure.skills.library import read_skill
-from perdure.skills.linking import LinkedSkill
+from perdure.skills.linked_skills import LinkedSkill
 from perdure.skills.shape import Skill
 from perdure.skills.templates import InputSpec
 from perdure.toolbox import Toolbox

@@ -8,9 +8,9 @@ import pytest
 
 from perdure.memory.extraction.findings import (
     access,
-    labelled,
+    codes,
+    labelled_numbers,
     national_ids,
-    opening,
     passwords,
     personal,
     pins,
@@ -21,8 +21,8 @@ _syntax: Any = importlib.import_module("re._parser")
 _DIGITS = frozenset(map(ord, "0123456789"))
 NUMBERED = (
     *(pattern for pattern, _ in access.NUMBERED),
-    *(opening.NUMBERED + pins.NUMBERED + personal.NUMBERED),
-    *(labelled.PERSONAL + labelled.PLATES + national_ids.UNCHECKED),
+    *(codes.NUMBERED + pins.NUMBERED + personal.NUMBERED),
+    *(labelled_numbers.PERSONAL + labelled_numbers.PLATES + national_ids.UNCHECKED),
     *(national_ids.form_of(name) for name in national_ids.FORMS if name not in national_ids.IN_LETTERS),
 )
 SIGNED = (

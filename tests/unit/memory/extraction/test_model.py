@@ -14,7 +14,7 @@ from perdure.entries import MemoryType, Source
 from perdure.items import MemoryItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.model import ModelExtractor, Statements, extractor_of
-from perdure.memory.extraction.reading import sentences
+from perdure.memory.extraction.parser import sentences
 from perdure.memory.extraction.rules import extraction_of
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.behaviour import behaviour_of

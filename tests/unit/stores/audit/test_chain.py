@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind
-from perdure.memory.auditing.verifying import AuditReport, Missing, report
+from perdure.memory.audit.verification import AuditReport, Missing, report
 from perdure.stores.audit.chain import Checked, chained, check, root
 from perdure.stores.audit.lines import AuditHead, AuditKind, AuditLine
 

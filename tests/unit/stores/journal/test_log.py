@@ -24,7 +24,7 @@ from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
 from perdure.stores.journal import files as files_of
-from perdure.stores.journal.folding import fold
+from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled, accepted, decode, encode, ids_of
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
@@ -276,7 +276,7 @@ async def test_what_was_refused_leaves_the_disk_and_nothing_else_does(
         def none(lines: Sequence[Line], settled: Settled) -> list[bool]:
             return [False] * len(lines)
 
-        monkeypatch.setattr("perdure.stores.journal.folding.refused", none)
+        monkeypatch.setattr("perdure.stores.journal.folded_state.refused", none)
     journal = Journal(tmp_path, rotate_at=600)
     for job in ("one", "two", "one"):
         await journal.append(TENANT, submitted(job, f"{job} good", f"{job} bad"))
@@ -537,11 +537,11 @@ async def test_an_entrys_history_names_who_and_why(tmp_path: Path) -> None:
 
 
 WRITERS = {
-    "activities/submitting",
+    "activities/submissions",
     "perdure/memory/change_log",
-    "perdure/memory/consenting",
+    "perdure/memory/consent_book",
     "perdure/memory/membership",
-    "perdure/memory/reconciling/reconciler",
+    "perdure/memory/reconciliation/reconciler",
     "perdure/memory/repair",
 }
 """The modules that write the journal; all others change memory through the door."""

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from worker.cli import calling
+from worker.cli import command_call
 from worker.cli.commands import COMMANDS, docstring_of
 
 USED_MOST = ("up", "worker", "run", "status", "answer", "cancel", "inbox", "recall", "remember", "doctor", "check")
@@ -22,5 +22,5 @@ def test_the_help_has_an_example(name: str) -> None:
     called, *arguments = shlex.split(example.group(1))
     assert called == name
     app = typer.Typer()
-    app.command(name=name, cls=calling.CliCommand)(getattr(importlib.import_module(module), function))
+    app.command(name=name, cls=command_call.CliCommand)(getattr(importlib.import_module(module), function))
     get_command(app).make_context(name, arguments)

@@ -1,0 +1,112 @@
+"""What a user consents to: written to the journal and to Redis, and read before each write and recall."""
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from perdure.changes import Actor
+from perdure.consents import Consent, latest, refusal, withheld
+from perdure.entries import Purpose
+from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.losses import Store
+from perdure.memory.audit.audit import Audit
+from perdure.memory.wholeness import Wholeness
+from perdure.stores.journal.lines import Consented, Line, of_kind
+from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import known_id
+from perdure.stores.redis.consents import RedisConsents
+from perdure.stores.redis.leases import SHORT_WRITE, Leases
+
+
+class ConsentBook:
+    """The consents of all users.
+
+    Args:
+        redis: Where they are looked at.
+        journal: Where they are looked at while Redis is away, or has lost data; and written first.
+        leases: One writer a tenant.
+        whole: Knows whether Redis has lost data.
+        audit: Records who states what.
+    """
+
+    def __init__(self, redis: RedisConsents, journal: Journal, leases: Leases, whole: Wholeness, audit: Audit) -> None:
+        self._redis = redis
+        self._journal = journal
+        self._leases = leases
+        self._whole = whole
+        self._audit = audit
+
+    async def of(self, tenant: str) -> dict[Purpose, Consent]:
+        """Return the latest statement about each purpose.
+
+        Raises:
+            StoreUnavailable: Neither Redis nor the journal knows.
+        """
+        with suppress(StoreUnavailable):
+            return await self._whole.answered(Store.REDIS, lambda: self._redis.of(tenant))
+        # A folder that is not mounted, or an older copy of it, would say that nothing was withdrawn.
+        if known_id(self._journal.folder) is None or await self._whole.lost(Store.JOURNAL):
+            raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell what the user consents to")
+        return latest(await self._said(tenant))
+
+    async def require(self, tenant: str, purposes: Collection[Purpose]) -> None:
+        """Check that all of these are consented to; without any, no store is asked.
+
+        Raises:
+            InvalidInput: One is not; with what to do.
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        for one in withheld(await self.of(tenant)) if purposes else ():
+            if one in purposes:
+                raise InvalidInput("consent", refusal(one))
+
+    async def say(
+        self,
+        tenant: str,
+        *,
+        grant: Sequence[Purpose],
+        withdraw: Sequence[Purpose],
+        operation: str,
+        by: Actor,
+        at: datetime,
+    ) -> dict[Purpose, Consent]:
+        """Record somebody's statement about purposes; returns the resulting consent.
+
+        Raises:
+            TenantErased: The user was erased after this was asked.
+            LeaseLost: Another writer holds the user's memory, or too little of the lease is left; call it again.
+            StoreUnavailable: A store does not answer, or has lost data; or the audit cannot be written.
+        """
+        asked = dict.fromkeys(grant, True) | dict.fromkeys(withdraw, False)
+        if asked:
+            await self._audit.ready()
+            async with self._leases.hold(tenant) as lease, self._whole.writing():
+                known, said = await self._redis.of(tenant), await self._said(tenant)
+                # A late attempt must not go before what was said since the first one.
+                given = [one for one in said if one.operation == operation]
+                if not given:
+                    order = 1 + max((one.order for one in (*known.values(), *said)), default=0)
+                    given = [
+                        Consent(purpose=one, granted=granted, at=at, by=by, order=order, operation=operation)
+                        for one, granted in asked.items()
+                    ]
+                    await lease.require(SHORT_WRITE)
+                    lines = [Consented(consent=one) for one in given]
+                    await self._journal.append(tenant, lines, epoch=lease.epoch, asked_at=at)
+                last = latest((*known.values(), *said, *given))
+                await self._redis.write(tenant, [last[one] for one in asked], lease)
+                told = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}
+                await self._audit.changed(tenant, told, operation=operation, by=by, again=True)
+        return await self.of(tenant)
+
+    async def _said(self, tenant: str) -> list[Consent]:
+        return _said(await self._journal.read(tenant, naming=of_kind(Consented)))
+
+
+def consents_of(lines: Sequence[Line]) -> dict[Purpose, Consent]:
+    """Return the latest statement about each purpose in a user's lines."""
+    return latest(_said(lines))
+
+
+def _said(lines: Sequence[Line]) -> list[Consent]:
+    return [line.consent for line in lines if isinstance(line, Consented)]

@@ -1,0 +1,121 @@
+"""Whether two sentences state the same, or a change of it, in words that are arranged differently. Pure.
+
+``agreement`` compares what two sentences assert part by part: what one says in the active and the other in the passive,
+or one with a verb and the other with its noun, is apart for it. Where a statement itself says that something is not
+what it was, this is reason enough to look at the words that both share, and at what is left of either.
+"""
+
+import re
+from enum import Enum, auto
+
+from perdure.memory.extraction.content_words import Telling, told
+from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS
+from perdure.memory.extraction.substance import substance
+
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|been|being|be|gets?|got) (?:\w+ly )?\w+(?:ed|en|wn|pt|ut|id|lt|nt|ung|un)\b", re.I
+)
+_NUMBERED = re.compile(r"^\W*(?:(?:the|our|my|in|on|at) )?[a-z]+ (#?[a-z]*-?\d\S*)", re.IGNORECASE)
+_PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
+LEAST_SHARED = 2
+"""Words that a change shares with what it changes, at the least. A choice."""
+
+
+def changes(new: Telling, old: Telling) -> bool:
+    """Return whether a statement about a change says that an earlier one no longer holds."""
+    if not new.changed or new.adds or len(old.words & new.words) < LEAST_SHARED:
+        return False
+    if _names_former(new, old) or _names_former(old, new):
+        return True
+    return any(_says_otherwise(old, part) for part in new.parts)
+
+
+def restates(new: Telling, old: Telling) -> bool:
+    """Return whether two statements say the same with the same words, arranged differently.
+
+    A phrase may be fronted, and an action may be stated in the passive; in any other order the same words may say the
+    contrary.
+    """
+    before, after = substance(old.text), substance(new.text)
+    if len(old.order) <= LEAST_SHARED or set(before) != set(after):
+        return False
+    if bool(_PASSIVE.search(old.text)) is bool(_PASSIVE.search(new.text)):
+        turned = not old.ended and any(before[place:] + before[:place] == after for place in range(len(before)))
+        return old.ended == new.ended and (before == after or turned)
+    if old.ended or new.ended:
+        return False
+    return _is_done(new, old) if _PASSIVE.search(new.text) else _is_done(old, new)
+
+
+def _is_done(passive: Telling, active: Telling) -> bool:
+    """Return whether what one states in the passive is what the other says that somebody does."""
+    _, by, agent = passive.text.rpartition(" by ")
+    if not by:
+        return _PEOPLE.match(active.text) is not None
+    named = told(agent).order
+    return bool(named) and active.order[: len(named)] == named
+
+
+def _names_former(one: Telling, other: Telling) -> bool:
+    """Return whether one says of what the other says that it was so before, and both are about little else."""
+    return any(words <= other.stated and len(other.words - words - one.words) <= 1 for words in one.former)
+
+
+def _says_otherwise(old: Telling, part: Telling) -> bool:
+    shared, left, added = old.words & part.words, old.words - part.words, part.words - old.words
+    if len(shared) < LEAST_SHARED:
+        return False
+    if old.ended != part.ended:
+        # Who no longer likes hiking alone may like hiking.
+        return not left and not added
+    if not left:
+        here, there = ([word for word in one.order if word in shared] for one in (old, part))
+        return here != there and old.ordered and part.ordered and len(added) < LEAST_SHARED
+    return bool(added) and _is_another_value(old, part, left, added)
+
+
+def _is_another_value(old: Telling, part: Telling, left: frozenset[str], added: frozenset[str]) -> bool:
+    """Return whether what differs is of one kind, and is what is said rather than of what."""
+    kind, shared = _kind(left, old), len(old.words & part.words)
+    if kind is not _kind(added, part) or _is_of_another(old, part, left, added):
+        return False
+    match kind:
+        case _Kind.COUNT:
+            # "Field 13 is sown with lupins" is of another field, while "at 9" is another time.
+            return len(added) == 1 and len(left) <= shared and not _is_numbered_otherwise(old, part)
+        case _Kind.NAME:
+            return len(left) <= shared + 1
+        case _Kind.WORD:
+            # The kind of two words cannot be determined.
+            return len(left) < shared
+
+
+def _is_numbered_otherwise(old: Telling, part: Telling) -> bool:
+    """Return whether both begin with a number of something, and these differ: "bus 12" and "bus 14"."""
+    here, there = _NUMBERED.match(old.text), _NUMBERED.match(part.text)
+    return bool(here and there and here[1] != there[1])
+
+
+def _is_of_another(old: Telling, part: Telling, left: frozenset[str], added: frozenset[str]) -> bool:
+    """Return whether what differs is whom or what it is said of, what is done, or what for."""
+    first = part.order[0]
+    subject = old.order[0] in left or (first in added and not _counts(first))
+    done = bool((left & old.verbs) or (added & part.verbs)) and _kind(left, old) is not _Kind.COUNT
+    return subject or done or bool(left & old.qualified and added & part.qualified)
+
+
+class _Kind(Enum):
+    COUNT = auto()
+    NAME = auto()
+    WORD = auto()
+
+
+def _kind(words: frozenset[str], of: Telling) -> _Kind:
+    if any(_counts(word) for word in words):
+        return _Kind.COUNT
+    return _Kind.NAME if words & of.names else _Kind.WORD
+
+
+def _counts(word: str) -> bool:
+    named = word in WEEKDAYS or word in MONTHS or word in FREQUENCIES or word == "twice"
+    return named or any(character.isdigit() for character in word)

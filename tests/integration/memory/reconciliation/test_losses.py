@@ -1,0 +1,419 @@
+"""Each store loses its data, or is replaced by an older copy: it is noticed, nothing is written, all is rebuilt."""
+
+import os
+import shutil
+from collections.abc import AsyncGenerator, Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import pytest_asyncio
+
+from localservers import Fleet, Server
+from perdure.changes import Actor, ActorKind, Deletion
+from perdure.entries import Entry, State
+from perdure.errors import StoreLost, StoreUnavailable
+from perdure.jobs import Decision
+from perdure.losses import Loss, LossKind, Mark, Store
+from perdure.memory.wholeness import Wholeness
+from perdure.memory.writing.batch_checks import read_batch
+from perdure.stores.disk import LOCK
+from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.tenant_key import TenantKey
+from tests.conftest import TENANT_KEY, OwnServers
+from tests.integration.conftest import AnyStores, Stores, open_stores
+from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, passing, write
+
+BY = Actor(kind=ActorKind.PERSON, id="ada")
+
+
+class Remembers(NamedTuple):
+    """All that is remembered of a tenant."""
+
+    entries: dict[str, Entry]
+    deletions: list[Deletion]
+    due: object
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def fleet(own_servers: OwnServers) -> Fleet:
+    return await own_servers(Server.REDIS, Server.WEAVIATE)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own(fleet: Fleet, tmp_path: Path) -> AsyncGenerator[Stores]:
+    async with open_stores(fleet.addresses, tmp_path) as opened:
+        yield opened
+
+
+async def fill(stores: AnyStores, tenant: str) -> Remembers:
+    """Remember three, forget one, purge another."""
+    await write(stores, tenant, passing("purged", "o1"))
+    plan = await stores.forgetter.plan(tenant, at=NOW.replace(day=3), approved=True)
+    await stores.forgetter.tombstone(plan, run="run-1", by=BY)
+    plan = await stores.forgetter.plan(tenant, at=LATER, approved=True)
+    assert await stores.forgetter.purge(plan, run="run-1", by=BY) == 1
+    await write(stores, tenant, passing("forgotten", "o2", at=LATER), operation="job-2")
+    plan = await stores.forgetter.plan(tenant, at=LATER.replace(day=13), approved=True)
+    await stores.forgetter.tombstone(plan, run="run-2", by=BY)
+    await write(stores, tenant, passing("kept", "o3", at=LATER), operation="job-3")
+    await stores.forgetter.finish(tenant)
+    return await remembered(stores, tenant)
+
+
+async def remembered(stores: AnyStores, tenant: str) -> Remembers:
+    return Remembers(
+        await stores.longterm.everything(tenant), await stores.deletions.all(tenant), await stores.due.next(tenant)
+    )
+
+
+async def refused(stores: Stores, tenant: str) -> bool:
+    """Return whether a change of memory is refused since a store lost data."""
+    try:
+        await write(stores, tenant, passing("new", "o9", at=LATER), operation="job-9")
+    except StoreUnavailable:
+        return True
+    return False
+
+
+async def rebuild(stores: Stores, tenant: str) -> None:
+    found = await stores.whole.compare()
+    await stores.longterm.prepare()
+    tokens = await stores.whole.rebuilding(found)
+    try:
+        await stores.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    except StoreUnavailable as error:
+        # The chain's file went with the journal's folder; the next attempt of the activity begins another one.
+        if error.store != "audit":
+            raise
+        await stores.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    assert await stores.whole.rebuilt(found, tokens)
+    assert await stores.whole.compare() == ()
+
+
+async def copied(fleet: Fleet, server: Server, to: Path) -> Callable[[], None]:
+    """Copy a server's data, as a backup does; returns what puts the copy in its place."""
+    data = fleet.data(server)
+    await fleet.stop(server)
+    shutil.copytree(data, to)
+    await fleet.start(server)
+
+    def restore() -> None:
+        shutil.rmtree(data)
+        shutil.copytree(to, data)
+
+    return restore
+
+
+async def test_redis_is_emptied(own: Stores, tenant: str) -> None:
+    before = await fill(own, tenant)
+    assert {line.purged for line in before.deletions} == {True, False}
+    await ask(own.redis, "FLUSHALL")
+
+    assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.LOST),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+
+    assert await remembered(own, tenant) == before
+    again = read_batch(tenant=tenant, key="job-5", items=[passing("purged", "o1"), passing("forgotten", "o2")])
+    assert {item.decision for item in (await own.writer.plan(again, at=LATER)).items} == {Decision.REJECT}
+    assert not await refused(own, tenant)
+
+
+@pytest.mark.parametrize("undone", [True, False], ids=["undone", "control"])
+async def test_forgetting_is_undone_between_reading_and_writing(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, undone: bool
+) -> None:
+    await fill(stores, tenant)
+    (forgotten,) = [line for line in await stores.deletions.all(tenant) if not line.purged]
+    everything, every, at = stores.longterm.everything, stores.deletions.all, LATER.replace(day=14)
+
+    async def lost(asked: str) -> list[Deletion]:
+        monkeypatch.setattr(stores.deletions, "all", every)
+        return []
+
+    async def read_before(asked: str) -> dict[str, Entry]:
+        found = await everything(asked)
+        if undone:
+            await stores.forgetter.restore(tenant, run="run-2", at=at, by=BY)
+        else:
+            await ask(stores.redis, "HDEL", keys.deletions(tenant), forgotten.id)
+        return found
+
+    monkeypatch.setattr(stores.deletions, "all", lost)
+    monkeypatch.setattr(stores.longterm, "everything", read_before)
+    await stores.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+
+    (line,) = (await stores.deletions.of(tenant, [forgotten.id])).values()
+    assert line.restored_at == (at if undone else None)
+    entry = (await stores.longterm.get(tenant, [forgotten.id]))[forgotten.id]
+    assert (entry.state is State.FORGOTTEN) is not undone
+
+
+@pytest.mark.slow
+async def test_redis_is_an_older_copy(fleet: Fleet, own: Stores, tenant: str, tmp_path: Path) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    restore = await copied(fleet, Server.REDIS, tmp_path / "copy")
+    before = await fill(own, tenant)
+    await fleet.stop(Server.REDIS)
+    restore()
+    await fleet.start(Server.REDIS)
+
+    assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.OLDER),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goes_on", [True, False], ids=["the process claims again", "it waits"])
+async def test_redis_is_an_older_copy_that_lacks_a_claim_alone(
+    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path, goes_on: bool
+) -> None:
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    await own.whole.claimed()
+    restore = await copied(fleet, Server.REDIS, tmp_path / "copy")
+    # The control: this copy has every claim.
+    await fleet.stop(Server.REDIS)
+    restore()
+    await fleet.start(Server.REDIS)
+    assert await own.whole.compare() == ()
+
+    await own.whole.claimed()
+    await fleet.stop(Server.REDIS)
+    restore()
+    await fleet.start(Server.REDIS)
+    if goes_on:
+        await own.whole.claimed()
+    assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.OLDER),)
+    assert await own.whole.redis_since() is None
+    await rebuild(own, tenant)
+    await own.whole.claimed()
+    assert await own.whole.compare() == ()
+
+
+async def test_a_claim_that_is_counted_as_redis_is_restored_is_not_taken_back(
+    own: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+    await other.claimed()
+    async with own.whole.writing():
+        pass
+    await ask(own.redis, "FLUSHALL")
+    found = await own.whole.compare()
+    tokens = await own.whole.rebuilding(found)
+    restore = RedisMarks.restore
+
+    async def late(marks: RedisMarks, journal: str, known: Mapping[str, Mark]) -> None:
+        [writer] = [name for name, mark in known.items() if mark.claimed]
+        # Another process that Redis knows of already, and that has gone on.
+        await marks.claimed(writer, known[writer].claimed + 1, after=0)
+        await restore(marks, journal, known)
+
+    monkeypatch.setattr(RedisMarks, "restore", late)
+    assert await own.whole.rebuilt(found, tokens)
+    told = (await RedisMarks(own.redis).told()).marks
+    assert max(mark.claimed for mark in told.values()) == 2
+    assert await own.whole.compare() == ()
+
+
+@pytest.mark.slow
+async def test_weaviate_is_emptied(own: Stores, fleet: Fleet, tenant: str) -> None:
+    before = await fill(own, tenant)
+    await fleet.stop(Server.WEAVIATE)
+    shutil.rmtree(fleet.data(Server.WEAVIATE))
+    await fleet.start(Server.WEAVIATE)
+
+    assert await own.whole.compare() == (Loss(Store.WEAVIATE, LossKind.LOST),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+    assert await own.longterm.unsearchable(tenant) == []
+
+
+@pytest.mark.slow
+async def test_weaviate_is_an_older_copy(own: Stores, fleet: Fleet, tenant: str, tmp_path: Path) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    restore = await copied(fleet, Server.WEAVIATE, tmp_path / "copy")
+    before = await fill(own, tenant)
+    await fleet.stop(Server.WEAVIATE)
+    restore()
+    await fleet.start(Server.WEAVIATE)
+
+    assert State.CURRENT in {entry.state for entry in (await own.longterm.everything(tenant)).values()}
+    assert await own.whole.compare() == (Loss(Store.WEAVIATE, LossKind.OLDER),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+@pytest.mark.slow
+async def test_the_journal_is_an_older_copy(own: Stores, tenant: str, tmp_path: Path) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    shutil.copytree(own.journal.folder, tmp_path / "copy")
+    before = await fill(own, tenant)
+    shutil.rmtree(own.journal.folder)
+    shutil.copytree(tmp_path / "copy", own.journal.folder)
+
+    assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+    await own.reconciler.reconcile(tenant, operation="reconcile:2", by=BY)
+    assert await remembered(own, tenant) == before
+
+
+async def test_the_journal_is_lost(own: Stores, tenant: str) -> None:
+    await fill(own, tenant)
+    shutil.rmtree(own.journal.folder)
+
+    assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.LOST),)
+    assert await refused(own, tenant)
+    with pytest.raises(StoreLost, match="reconcile --new-journal"):
+        await own.whole.require()
+
+
+@pytest.mark.slow
+async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Stores, tenant: str) -> None:
+    key = TenantKey(TENANT_KEY)
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    [mark] = [path for path in (own.journal.folder / ".marks").iterdir() if path.name != LOCK]
+    await own.whole.begin(key)
+    assert mark.name in (await RedisMarks(own.redis).told()).marks, "the control: it wrote a moment ago"
+
+    os.utime(mark, (1, 1))
+    await own.whole.begin(key)
+    assert (await RedisMarks(own.redis).told()).marks == (await own.longterm.marks.told()).marks == {}
+    await write(own, tenant, passing("new", "o4", at=LATER), operation="job-4")
+    assert await own.whole.compare() == ()
+    assert [*(await RedisMarks(own.redis).told()).marks] != [mark.name]
+
+    assert not mark.exists(), "files do not grow in number either"
+    told = await JournalMarks(own.journal.folder).told()
+    await RedisMarks(own.redis).restore(told.journal or "", {mark.name: Mark(1, 1)})
+    assert await own.whole.compare() == (), "an older copy of Redis knows it, and so does the journal"
+    mark.with_name("removed").write_bytes(b"")
+    assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),), "the control"
+
+
+@pytest.mark.slow
+async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, tenant: str) -> None:
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    with pytest.raises(StoreLost):
+        async with own.whole.writing():
+            await ask(own.redis, "FLUSHALL")
+    await rebuild(own, tenant)
+    async with own.whole.writing():
+        pass
+    assert await own.whole.compare() == ()
+
+
+@pytest.mark.slow
+async def test_what_is_learned_anew_after_a_purge_outlives_an_older_copy(
+    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path
+) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    await write(own, tenant, passing("purged", "o2"), operation="job-1b")
+    restore = await copied(fleet, Server.WEAVIATE, tmp_path / "copy")
+    await fill(own, tenant)
+    [anew] = await write(own, tenant, passing("purged", "o9", at=LATER.replace(day=25)), operation="job-9")
+    before = await remembered(own, tenant)
+    assert (before.entries[anew].version, before.entries[anew].state) == (1, State.CURRENT)
+    await fleet.stop(Server.WEAVIATE)
+    restore()
+    await fleet.start(Server.WEAVIATE)
+    assert (await own.longterm.get(tenant, [anew]))[anew].version > 1, "the copy has it from before"
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+@pytest.mark.slow
+async def test_nothing_is_planned_from_a_store_that_was_lost(own: Stores, tenant: str) -> None:
+    await fill(own, tenant)
+    again = read_batch(tenant=tenant, key="job-5", items=[passing("forgotten", "o2", at=LATER)])
+    assert (await own.writer.plan(again, at=LATER)).items[0].decision is Decision.REJECT
+    await ask(own.redis, "FLUSHALL")
+    with pytest.raises(StoreLost, match="redis"):
+        await own.writer.plan(again, at=LATER)
+
+
+@pytest.mark.slow
+async def test_a_second_loss_begins_the_rebuilding_anew(own: Stores, tenant: str) -> None:
+    before = await fill(own, tenant)
+    await ask(own.redis, "FLUSHALL")
+    found = await own.whole.compare()
+    tokens = await own.whole.rebuilding(found)
+    assert await own.whole.rebuilding(found) == tokens, "two that rebuild it at once have the same one"
+    await own.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    await ask(own.redis, "FLUSHALL")
+    assert not await own.whole.rebuilt(found, tokens)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+@pytest.mark.slow
+async def test_who_ends_later_takes_nothing_back(own: Stores, tenant: str) -> None:
+    await fill(own, tenant)
+    await ask(own.redis, "FLUSHALL")
+    found = await own.whole.compare()
+    tokens = await own.whole.rebuilding(found)
+    await own.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    assert await own.whole.rebuilt(found, tokens)
+    async with own.whole.writing():
+        marks = await RedisMarks(own.redis).told()
+        assert await own.whole.rebuilt(found, tokens)
+        assert await RedisMarks(own.redis).told() == marks
+    assert await own.whole.compare() == ()
+
+
+@pytest.mark.slow
+async def test_a_journal_is_made_only_where_every_store_says_that_there_is_none(
+    fleet: Fleet, own: Stores, tmp_path: Path
+) -> None:
+    elsewhere = Wholeness(JournalMarks(tmp_path / "not mounted"), RedisMarks(own.redis), own.longterm.marks)
+    await fleet.stop(Server.REDIS)
+    await fleet.stop(Server.WEAVIATE)
+    with pytest.raises(StoreUnavailable):
+        await elsewhere.begin(TenantKey(TENANT_KEY))
+    assert not (tmp_path / "not mounted").exists()
+
+
+async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Stores) -> None:
+    await ask(own.redis, "FLUSHALL")
+    assert await own.whole.compare() == (), "nothing was ever written"
+    with pytest.raises(StoreUnavailable, match="redis: is new"):
+        async with own.whole.writing():
+            pass
+    await own.whole.begin(TenantKey(TENANT_KEY))
+    async with own.whole.writing():
+        pass
+    assert await own.whole.compare() == ()
+
+
+@pytest.mark.parametrize("store", [Store.WEAVIATE, pytest.param(Store.REDIS, marks=pytest.mark.slow)])
+async def test_a_store_that_was_emptied_is_lost_even_where_the_journal_does_not_answer(
+    own: Stores, tenant: str, tmp_path: Path, store: Store
+) -> None:
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    assert not await own.whole.lost(store)
+    folder = own.journal.folder
+    folder.rename(tmp_path / "aside")
+    folder.write_text("no folder")
+    own.whole.doubt()
+    assert not await own.whole.lost(store), "the control: it has everything"
+
+    if store is Store.REDIS:
+        await ask(own.redis, "FLUSHALL")
+    else:
+        await (await own.longterm._connection.client()).collections.delete_all()  # pyright: ignore
+    own.whole.doubt()
+    assert await own.whole.lost(store)
+
+    folder.unlink()
+    (tmp_path / "aside").rename(folder)
+    assert await own.whole.compare() == (Loss(store, LossKind.LOST),)
+    await rebuild(own, tenant)
