@@ -17,7 +17,7 @@ from localservers.find import Found
 from localservers.fleet import weaviate_key
 from localservers.origin import SettingsOrigin
 from localservers.recipes import Server
-from perdure.model import Model, Passed
+from perdure.model import Model, Passed, Stored
 from perdure.settings import Addresses
 
 _ORDER = "worker-order.json"
@@ -78,7 +78,7 @@ class WorkerOrder(Passed):
     """Where that process has them from."""
 
 
-class FleetState(Passed):
+class FleetState(Stored):
     """The content of ``servers.json``."""
 
     pid: int
