@@ -8,16 +8,12 @@ from perdure.access import AccessToken, Caller, NewToken, TokenRequest, caller_o
 from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.errors import TenantKeyMissing
-from perdure.identity import digest
 from perdure.refusals import KeyReused, NotAuthenticated, UnknownThing
 from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
-
-_KEYS_KEPT = 24 * 3_600
-"""Seconds for which it is known what was asked under an idempotency key; a choice, longer than a client retries."""
 
 
 class AccessCalls(MemoryCalls):
@@ -54,9 +50,10 @@ class AccessCalls(MemoryCalls):
         from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
 
         tokens = AccessTokens(self._redis())
-        if await tokens.one(identifier) is None:
+        token = await tokens.one(identifier)
+        if token is None:
             raise UnknownThing("id", f"there is no token {identifier!r}", fix="perdure tokens list shows the ids")
-        await tokens.remove(identifier)
+        await tokens.remove(token)
 
     # Neither this nor ``admission`` has a span of its own: each request asks both, and its span has what they say.
     async def caller(self, text: str, *, by: Actor) -> Caller:
@@ -106,17 +103,13 @@ class AccessCalls(MemoryCalls):
             KeyReused: It was sent with another request.
             StoreUnavailable: Redis, which knows, does not answer.
         """
-        from perdure.stores.redis import keys  # noqa: PLC0415  it loads Redis's client
-        from perdure.stores.redis.connection import ask  # noqa: PLC0415  the same
+        from perdure.stores.redis.idempotency_keys import IdempotencyKeys  # noqa: PLC0415  the same
 
-        place = keys.requested(digest("requested/1", whose, key)[:32])
-        # The caller's own key is in the digest, so that nobody can guess the request by it.
-        told = digest("request/1", whose, key, request.hex())[:32]
-        first = await ask(self._redis(), "SET", place, told, "NX", "EX", _KEYS_KEPT)
-        if not first and await ask(self._redis(), "GET", place) not in (told, None):
+        is_first = await IdempotencyKeys(self._redis()).is_first(key, whose, request)
+        if is_first is None:
             fix = "use a new key for another request"
             raise KeyReused(f"the key {key[:80]!r} was sent before with another request ({fix})")
-        return bool(first)
+        return is_first
 
     def _redis(self) -> "Redis":
         """Return this gateway's connection to Redis, which is opened when it is first used."""

@@ -20,6 +20,9 @@ class AccessTokens:
 
     async def add(self, token: AccessToken) -> None:
         """Keep a token."""
+        if token.user_id is not None:
+            # Listed first: of a user, there is never a token that an erasure does not find.
+            await ask(self._redis, "SADD", keys.access_tokens_of(token.user_id), token.id)
         await ask(self._redis, "HSET", keys.ACCESS_TOKENS, token.id, token.model_dump_json())
 
     async def one(self, identifier: str) -> AccessToken | None:
@@ -36,9 +39,13 @@ class AccessTokens:
 
     async def remove_of(self, user_id: str) -> None:
         """Remove the tokens that are bound to a user."""
-        await self.remove(*(one.id for one in await self.all() if one.user_id == user_id))
-
-    async def remove(self, *identifiers: str) -> None:
-        """Remove tokens: from now on they count nowhere."""
-        if identifiers:
+        place = keys.access_tokens_of(user_id)
+        if identifiers := await ask(self._redis, "SMEMBERS", place):
             await ask(self._redis, "HDEL", keys.ACCESS_TOKENS, *identifiers)
+            await ask(self._redis, "SREM", place, *identifiers)
+
+    async def remove(self, token: AccessToken) -> None:
+        """Remove a token: from now on it counts nowhere."""
+        await ask(self._redis, "HDEL", keys.ACCESS_TOKENS, token.id)
+        if token.user_id is not None:
+            await ask(self._redis, "SREM", keys.access_tokens_of(token.user_id), token.id)

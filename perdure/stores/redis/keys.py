@@ -134,6 +134,11 @@ def former(tenant: str) -> str:
     return _of(tenant, "former")
 
 
+def access_tokens_of(user_id: str) -> str:
+    """Return the key of the ids of the tokens that are bound to a user, whom they name: a set."""
+    return f"perdure:access-tokens:{digest('token-user/1', user_id)[:24]}"
+
+
 def requested(mark: str) -> str:
     """Return the key of what was asked of a service under an idempotency key: a digest of the request."""
     return f"perdure:requested:{mark}"
