@@ -104,3 +104,45 @@ def test_the_page_on_temporal_names_every_workflow_and_schedule() -> None:
     page = Path("docs/temporal.md").read_text(encoding="utf-8")
     schedules = (SCHEDULE, ACCESSES, PROMOTING, CONSOLIDATING, REDATING, RECONCILING)
     assert [name for name in (*Workflow, *schedules) if f"`{name}`" not in page] == []
+
+
+ADDRESSED = {
+    *("execute_update", "start_update", "execute_update_with_start_workflow", "query", "signal"),
+    *("start_workflow", "execute_workflow", "start_child_workflow", "execute_child_workflow"),
+    *("start_activity", "execute_activity", "start_local_activity", "execute_local_activity"),
+}
+"""Methods of Temporal's client and of workflows whose first argument is a name."""
+
+NAMED = {"workflow.defn", "workflow.update", "workflow.query", "workflow.signal", "activity.defn"}
+"""Decorators that take a name, and otherwise the function's."""
+
+
+def _literal_names(file: Path) -> list[str]:
+    """Return where a name that goes to Temporal is written out, or is a function's by chance."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found = [
+        f"{file}:{call.lineno}"
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in ADDRESSED
+        and any(isinstance(first, ast.Constant) and isinstance(first.value, str) for first in call.args[:1])
+    ]
+    functions = [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    ]
+    for mark in (mark for function in functions for mark in function.decorator_list):
+        named = mark.keywords if isinstance(mark, ast.Call) else []
+        if ast.unparse(mark).partition("(")[0] in NAMED and not any(
+            one.arg in ("name", "dynamic") and not isinstance(one.value, ast.Constant | ast.JoinedStr) for one in named
+        ):
+            found.append(f"{file}:{mark.lineno}")
+    return found
+
+
+def test_names_of_updates_and_queries_too_stand_in_one_place(tmp_path: Path) -> None:
+    files = [path for root in (*PRODUCT, "chaos") for path in Path(root).rglob("*.py")]
+    assert [place for file in files for place in _literal_names(file)] == []
+    control = tmp_path / "control.py"
+    control.write_text('@workflow.update\nasync def a(): await handle.execute_update("b")\n', encoding="utf-8")
+    assert len(_literal_names(control)) == 2

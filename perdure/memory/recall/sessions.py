@@ -1,4 +1,4 @@
-"""What a session may still show: what waits to be written to it, and nothing that it learned and that was forgotten."""
+"""What a session may still show: what waits to be written to it, and what it learned that is not forgotten. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,12 +8,13 @@ from perdure.entries import MemoryType
 from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id
 from perdure.items import statement
-from perdure.memory.recall.query import Query
-from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Waiting
 
-_RECENT = 10
-_IMPORTANT = 5
+RECENT = 10
+"""How many of a session's newest episodes a recall shows; a choice."""
+
+IMPORTANT = 5
+"""How many of its most important ones; a choice."""
 
 _TELLING = frozenset({EpisodeKind.INSIGHT, EpisodeKind.TURN, EpisodeKind.DECISION})
 """What may say what a memory says."""
@@ -21,19 +22,10 @@ _TELLING = frozenset({EpisodeKind.INSIGHT, EpisodeKind.TURN, EpisodeKind.DECISIO
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
-async def kept(episodes: Episodes, query: Query) -> list[Episode]:
-    """Return the newest episodes of a question's session, and the most important ones.
-
-    Raises:
-        StoreUnavailable: Redis does not answer.
-    """
-    return await episodes.told(query.tenant, query.session, recent=_RECENT, important=_IMPORTANT)
-
-
 def waiting(lines: Iterable[Waiting], session: str) -> list[Episode]:
     """Return the newest episodes of a session that wait on disk; a step that was tried twice has left its own twice."""
     found = {line.episode.id: line.episode for line in lines if line.session == session}
-    return sorted(found.values(), key=lambda episode: episode.at)[-_RECENT:]
+    return sorted(found.values(), key=lambda episode: episode.at)[-RECENT:]
 
 
 def learned(tenant: str, episodes: Iterable[Episode]) -> dict[str, set[str]]:

@@ -250,7 +250,11 @@ class Asking:
         """Return what happened in the session, as far as it may be shown: the newest and the most important."""
         if Purpose.GIVEN in self._query.withheld:
             return []
-        found = await self._ask("redis", "episodes", lambda: sessions.kept(self._from.episodes, self._query))
+        told, session = self._from.episodes.told, self._query.session
+        recent, important = sessions.RECENT, sessions.IMPORTANT
+        found = await self._ask(
+            "redis", "episodes", lambda: told(self._tenant, session, recent=recent, important=important)
+        )
         if found is None:
             waited = await self._ask_disk("spool", lambda: self._from.spool.read(self._tenant))
             found = sessions.waiting(waited.episodes if waited else (), self._query.session)

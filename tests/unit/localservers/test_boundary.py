@@ -1,4 +1,4 @@
-"""Only the local servers and the demonstration start processes, but for git, and for a tool that runs commands."""
+"""Only the local servers and the demonstration start processes, but for git, MCP servers, and a tool's commands."""
 
 import ast
 from pathlib import Path
@@ -8,9 +8,21 @@ import pytest
 ROOT = Path(__file__).parents[3]
 STARTS = {
     *("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell", "Popen"),
-    *("fork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "subprocess", "multiprocessing", "pty"),
+    *(
+        "fork",
+        "forkpty",
+        "stdio_client",
+        "posix_spawn",
+        "posix_spawnp",
+        "system",
+        "popen",
+        "subprocess",
+        "multiprocessing",
+        "pty",
+    ),
 }
 
+STARTS_MCP_SERVERS = ROOT / "perdure" / "mcp" / "connection.py"
 READS_HISTORY = ROOT / "worker" / "revisions.py"
 RUNS_COMMANDS = ROOT / "playbooks" / "repository_review" / "tools.py"
 
@@ -31,7 +43,7 @@ def names_in(source: str) -> set[str]:
 
 @pytest.mark.parametrize("package", ["perdure", "activities", "workflows", "worker", "playbooks"])
 def test_nothing_else_starts_a_process(package: str) -> None:
-    for file in set((ROOT / package).rglob("*.py")) - {READS_HISTORY, RUNS_COMMANDS}:
+    for file in set((ROOT / package).rglob("*.py")) - {STARTS_MCP_SERVERS, READS_HISTORY, RUNS_COMMANDS}:
         assert not names_in(file.read_text()) & STARTS, file
 
 
