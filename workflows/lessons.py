@@ -72,7 +72,7 @@ class Lessons:
         )
         others = [one for one in self._running.state.failures if one.path != failure.path]
         self._keep(*others, failure)
-        if action.heeds_lessons and self._running.task.memory.recalls:
+        if action.applies_lessons and self._running.task.memory.recalls:
             self._running.update(action.branch, lessons=await self._known(action, failure))
 
     def failed(self, path: str) -> None:

@@ -104,7 +104,7 @@ class TurnCalls:
                 if shape.effect.is_once:
                     of |= {"binding": self._prepared.binding, "earlier": state.earlier}
                 call = StepCall.model_validate(of)
-                return Action(branch=path, path=path, activity=tool, call=call, tool=shape, heeds_lessons=True)
+                return Action(branch=path, path=path, activity=tool, call=call, tool=shape, applies_lessons=True)
 
     def _skill(self, path: str, wanted: WantedCall, state: TaskState, now: Instant) -> Action:
         """Return a call of a skill, which is a task of its own."""
@@ -123,7 +123,7 @@ class TurnCalls:
             "earlier": state.earlier,
         }
         call = ForeignCall.model_validate(of)
-        how: dict[str, Any] = {"summary": skill, "heeds_lessons": True}
+        how: dict[str, Any] = {"summary": skill, "applies_lessons": True}
         return Action(branch=path, path=path, activity=Activity.BEGIN_CALL, call=call, **how)
 
     def checked(self, turn: ModelTurn, before: Conversation, times: int) -> ModelTurn:

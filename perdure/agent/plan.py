@@ -70,7 +70,7 @@ class Action:
     """How often a language model is asked for it at most, which is slow; 0: none answers it."""
     critical: bool = False
     """Whether what it remembers must be searchable before the branch goes on."""
-    heeds_lessons: bool = False
+    applies_lessons: bool = False
     """Whether somebody decides what to do if it fails, be it of the whole task, and is told what was learned of such
     failures."""
     is_alone: bool = False

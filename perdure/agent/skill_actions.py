@@ -121,8 +121,8 @@ class SkillActions:
             case _:
                 mode = f"the task's memory is {task.memory.value}"
                 how = {"known": Ended(result=Result(status=StepStatus.SKIPPED), reason=mode)}
-        heeds = on_failure_of(at) is not OnFailure.CONTINUE
-        return Action(branch=branch, path=at.path, heeds_lessons=heeds, **how)
+        applies = on_failure_of(at) is not OnFailure.CONTINUE
+        return Action(branch=branch, path=at.path, applies_lessons=applies, **how)
 
     def _calling(self, state: TaskState, branch: str, step: ToolStep, of: dict[str, Any]) -> dict[str, Any]:
         """Return the action that calls a tool."""

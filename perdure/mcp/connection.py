@@ -1,4 +1,4 @@
-"""The connection to one MCP server: made when it is needed, and made anew when it has ended. Knows no tool of ours."""
+"""The connection to one MCP server: made when it is needed, and made anew when it has ended. Knows no step."""
 
 import asyncio
 import contextlib
