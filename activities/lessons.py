@@ -97,7 +97,7 @@ class LessonActivities:
             source=Source.EXPLICIT,
             tags=lesson.tags,
             importance=lesson.importance,
-            occurrence=f"promotion/{digest('promotion/1', tenant, lesson.id)[:32]}",
+            occurrence=f"promotion/{digest('promoted-lesson/1', tenant, lesson.id)[:32]}",
             occurred_at=at,
         )
         key = f"promotion-{activity.info().workflow_run_id}"

@@ -115,7 +115,7 @@ class Promoter:
         """Submit what may be believed of episodes; returns how many jobs it takes, and what cannot be used."""
         said = [said_of(work.session, one) for one in taken.episodes if _readable(one.said or one.text).strip()]
         items = offers.believed(said, await self._extractor.extract(said))
-        name = digest("promotion/1", work.tenant, work.session, list(taken.ids))
+        name = promotion_of(work.tenant, work.session, taken.ids)
         jobs, unusable = 0, list[InvalidItem]()
         for start in range(0, len(items), _ITEMS):
             for place, batch in _batches(work, f"promoted-{name[:24]}", items[start : start + _ITEMS], start):
@@ -126,6 +126,11 @@ class Promoter:
                 await work.submit(batch, named_job("promoted/1", name, place))
                 jobs += 1
         return jobs, unusable
+
+
+def promotion_of(tenant: str, session: str, episodes: Sequence[str]) -> str:
+    """Return the id of a promotion of episodes. Its jobs are named by it, so that a repeated one starts none."""
+    return digest("promotion/1", tenant, session, list(episodes))
 
 
 class _Work(NamedTuple):
