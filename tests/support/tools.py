@@ -211,7 +211,13 @@ async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
     return "ended"
 
 
-@tool(effect="idempotent", timeout=2.0)
+@tool(effect="once", timeout=6.0)
+async def take_longer(ledger: str, seconds: float, fails: bool = False) -> str:
+    """Do as ``take_time`` does, and be given longer: a cancellation reaches it in time, however busy the machine is."""
+    return await take_time.function(ledger, seconds, fails)
+
+
+@tool(effect="idempotent", timeout=6.0)
 async def take_time_again(ledger: str, seconds: float) -> str:
     """Begin, take a while, and end; doing it twice is doing it once."""
     append_line(ledger, "begun")

@@ -162,7 +162,7 @@ async def test_a_task_can_be_cancelled_while_it_works_and_while_it_waits(agents:
         ("seconds: 1.0", True, True, ()),
         ("seconds: 0.5, fails: true", True, False, ("a",)),
         ("seconds: 60.0", True, False, ("a",)),
-        ("seconds: 1.0", False, False, ("a",)),
+        ("seconds: 4.0", False, False, ("a",)),
     ],
     ids=["ends", "fails", "reaches its deadline", "control"],
 )
@@ -178,7 +178,7 @@ async def test_a_cancelled_task_lets_an_effect_end_and_names_one_of_unknown_fate
     ledger = agents.ledger()
     text = f"""
 steps:
-  - {{id: a, tool: take_time, args: {{ledger: '{ledger}', {args}}}}}
+  - {{id: a, tool: take_longer, args: {{ledger: '{ledger}', {args}}}}}
   - {{id: b, tool: append, args: {{ledger: '{ledger}', line: b}}}}
 """
     handle = await agents.start(agents.task(agents.skill(text)))
@@ -199,7 +199,7 @@ steps:
     [
         ("seconds: 1.0", True, True, ()),
         ("seconds: 60.0", True, False, ("a",)),
-        ("seconds: 1.0", False, False, ("a",)),
+        ("seconds: 4.0", False, False, ("a",)),
     ],
     ids=["ends", "reaches its deadline", "control"],
 )
