@@ -20,6 +20,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
+from perdure.errors import InvalidInput
 from perdure.model import Request
 from perdure.names import ACCESSES, CONSOLIDATING, PROMOTING, RECONCILING, REDATING, SCHEDULE, Workflow
 from perdure.requests import ConsolidateRequest, ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
@@ -37,69 +38,71 @@ class Scheduled(NamedTuple):
     """What one schedule starts, and when."""
 
     id: str
-    cron: str
-    """In UTC; ``off``: never."""
+    setting: str
+    """The setting that says when: its cron expression, in UTC; ``off``: never."""
     workflow: Workflow
     request: Request | None
     workflow_id: str
     summary: str
 
-
-def scheduled(settings: Settings) -> tuple[Scheduled, ...]:
-    """Return everything that is scheduled."""
-    return (
-        Scheduled(
-            SCHEDULE,
-            settings.forgetting_cron,
-            Workflow.FORGET_MEMORY,
-            ForgetRequest(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
-            "forget-memory",
-            "Forget what the rules no longer keep",
-        ),
-        Scheduled(
-            ACCESSES,
-            settings.accesses_cron,
-            Workflow.FLUSH_ACCESSES,
-            None,
-            "flush-accesses",
-            "Write down what was recalled",
-        ),
-        Scheduled(
-            PROMOTING,
-            settings.promotion_cron,
-            Workflow.PROMOTE_EPISODES,
-            PromoteRequest(by=Actor(kind=ActorKind.SCHEDULE, id=PROMOTING)),
-            "promote-episodes",
-            "Promote what is worth keeping of sessions",
-        ),
-        Scheduled(
-            CONSOLIDATING,
-            settings.consolidation_cron,
-            Workflow.CONSOLIDATE_MEMORY,
-            ConsolidateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=CONSOLIDATING)),
-            "consolidate-memory",
-            "Make one of memories that say the same",
-        ),
-        Scheduled(
-            REDATING,
-            settings.redating_cron,
-            Workflow.REDATE_MEMORY,
-            RedateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=REDATING)),
-            "redate-memory",
-            "Date anew what other rules dated",
-        ),
-        Scheduled(
-            RECONCILING,
-            settings.reconciling_cron,
-            Workflow.RECONCILE_MEMORY,
-            ReconcileRequest(by=Actor(kind=ActorKind.SCHEDULE, id=RECONCILING)),
-            _RECONCILE,
-            "Reconcile the stores with each other",
-        ),
-    )
+    def cron(self, settings: Settings) -> str:
+        """Return when it starts, as the settings say."""
+        return str(getattr(settings, self.setting))
 
 
-def definition(one: Scheduled, settings: Settings) -> Schedule:
+_SCHEDULED = (
+    Scheduled(
+        SCHEDULE,
+        "forgetting_cron",
+        Workflow.FORGET_MEMORY,
+        ForgetRequest(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
+        "forget-memory",
+        "Forget what the rules no longer keep",
+    ),
+    Scheduled(
+        ACCESSES,
+        "accesses_cron",
+        Workflow.FLUSH_ACCESSES,
+        None,
+        "flush-accesses",
+        "Write down what was recalled",
+    ),
+    Scheduled(
+        PROMOTING,
+        "promotion_cron",
+        Workflow.PROMOTE_EPISODES,
+        PromoteRequest(by=Actor(kind=ActorKind.SCHEDULE, id=PROMOTING)),
+        "promote-episodes",
+        "Promote what is worth keeping of sessions",
+    ),
+    Scheduled(
+        CONSOLIDATING,
+        "consolidation_cron",
+        Workflow.CONSOLIDATE_MEMORY,
+        ConsolidateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=CONSOLIDATING)),
+        "consolidate-memory",
+        "Make one of memories that say the same",
+    ),
+    Scheduled(
+        REDATING,
+        "redating_cron",
+        Workflow.REDATE_MEMORY,
+        RedateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=REDATING)),
+        "redate-memory",
+        "Date anew what other rules dated",
+    ),
+    Scheduled(
+        RECONCILING,
+        "reconciling_cron",
+        Workflow.RECONCILE_MEMORY,
+        ReconcileRequest(by=Actor(kind=ActorKind.SCHEDULE, id=RECONCILING)),
+        _RECONCILE,
+        "Reconcile the stores with each other",
+    ),
+)
+
+
+def _definition(one: Scheduled, settings: Settings) -> Schedule:
     """Return a schedule as the settings define it."""
     return Schedule(
         action=ScheduleActionStartWorkflow(
@@ -110,7 +113,7 @@ def definition(one: Scheduled, settings: Settings) -> Schedule:
             task_timeout=TASK_TIMEOUT,
             static_summary=one.summary,
         ),
-        spec=ScheduleSpec(cron_expressions=[one.cron], jitter=timedelta(minutes=5)),
+        spec=ScheduleSpec(cron_expressions=[one.cron(settings)], jitter=timedelta(minutes=5)),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP, pause_on_failure=False),
     )
 
@@ -120,16 +123,27 @@ async def ensure_schedules(client: Client, settings: Settings) -> None:
     """Create the schedules, or bring existing ones up to date; a pause set by a person stays.
 
     If one is off, the schedule that starts workflows on this task queue is deleted; another installation's stays.
+
+    Raises:
+        InvalidInput: Temporal refuses the time that a setting gives.
+        StoreUnavailable: Temporal does not answer.
     """
-    for one in scheduled(settings):
-        handle, wanted = client.get_schedule_handle(one.id), definition(one, settings)
-        if one.cron == "off":
+    for one in _SCHEDULED:
+        handle, cron = client.get_schedule_handle(one.id), one.cron(settings)
+        if cron == "off":
             await _delete(handle, settings.task_queue)
             continue
+        wanted = _definition(one, settings)
         try:
-            await client.create_schedule(one.id, wanted)
-        except ScheduleAlreadyRunningError:
-            await handle.update(partial(_updated, wanted))
+            try:
+                await client.create_schedule(one.id, wanted)
+            except ScheduleAlreadyRunningError:
+                await handle.update(partial(_updated, wanted))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.INVALID_ARGUMENT:
+                raise
+            fix = f"set PERDURE_{one.setting.upper()} to five fields such as '0 3 * * *', or to off"
+            raise InvalidInput(one.setting, f"Temporal refuses {cron!r}: {error.message}", fix=fix) from error
 
 
 @translated

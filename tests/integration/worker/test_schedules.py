@@ -9,6 +9,7 @@ import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
 from temporalio.service import RPCError
 
+from perdure.errors import InvalidInput
 from perdure.names import ACCESSES, CONSOLIDATING, PROMOTING, RECONCILING, REDATING, SCHEDULE
 from perdure.requests import ForgetResult
 from perdure.settings import Settings
@@ -112,6 +113,18 @@ async def test_others_are_scheduled_beside_it(
     assert found.schedule.action.workflow == workflow
     await ensure_schedules(namespaced, settings)
     await until(lambda: ids(namespaced), lambda there: there == [SCHEDULE])
+
+
+async def test_a_time_that_temporal_refuses_is_refused_naming_its_setting(
+    namespaced: Client, settings: Settings
+) -> None:
+    for there in (False, True):
+        with pytest.raises(
+            InvalidInput, match=r"forgetting_cron: Temporal refuses '99 3 .*set PERDURE_FORGETTING_CRON"
+        ):
+            await ensure_schedules(namespaced, settings.changed(forgetting_cron="99 3 * * *"))
+        if not there:
+            await ensure_schedules(namespaced, settings)
 
 
 async def test_off_makes_none(namespaced: Client, settings: Settings) -> None:
