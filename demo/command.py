@@ -40,7 +40,10 @@ def demo(
     ),
     keep: Annotated[bool, typer.Option(help="Leave the servers running, to explore the UI.")] = True,
 ) -> None:
-    """Audit a lock file, be killed twice, remember, recall the next day, forget and undo."""
+    """Audit a lock file, be killed twice, remember, recall the next day, forget and undo.
+
+    Example: perdure demo
+    """
     settings = Settings()
     were_running = running(settings) is not None
     addresses = ensure(settings, worker=False, progress=say)

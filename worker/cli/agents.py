@@ -19,7 +19,10 @@ AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name
 
 
 def list_(*, as_json: AsJson = False) -> None:
-    """Show the agents, with their versions; exits with 1 if one cannot be used."""
+    """Show the agents, with their versions; exits with 1 if one cannot be used.
+
+    Example: perdure agents list
+    """
     require_folders(settings := Settings())
     toolbox, skills, library = known_tools_of(settings), skills_of(settings), agents_of(settings)
 
@@ -31,7 +34,10 @@ def list_(*, as_json: AsJson = False) -> None:
 
 
 def show(name: AgentName, *, as_json: AsJson = False) -> None:
-    """Show an agent as tasks use it, its version, and where it is; exits with 1 if it lacks a tool or a skill."""
+    """Show an agent as tasks use it, its version, and where it is; exits with 1 if it lacks a tool or a skill.
+
+    Example: perdure agents show helper
+    """
     library, problem = agents_of(Settings()), ""
     one = library.get(name)
     try:

@@ -23,6 +23,8 @@ async def verify(*, as_json: AsJson = False) -> None:
     """Check that no line of the audit is missing or was changed; exits with 1 where one is.
 
     What a killed process may have left unwritten (reads of its last second) is reported, and is not a failure.
+
+    Example: perdure audit verify
     """
     async with Gateway(Settings(), None) as here:
         found = await here.verify_audit(by=person())
@@ -58,6 +60,8 @@ async def show(
     """Show who wrote, changed or read a user's memories, or a team's or an agent's, when and why.
 
     It needs the tenant key, and no server.
+
+    Example: perdure audit show --user ada --since 2026-11-01
     """
     if bool(user.strip()) == bool(of):
         problem = "is given together with --user" if of else "is missing, and --user too"
@@ -82,7 +86,10 @@ async def remove(
     older: Annotated[int, typer.Option(min=LEAST_DAYS, max=MOST_DAYS, help="Days since a file's last line.")] = 365,
     as_json: AsJson = False,
 ) -> None:
-    """Remove old files of the audit. Another file records that first, so that it does not look like tampering."""
+    """Remove old files of the audit. Another file records that first, so that it does not look like tampering.
+
+    Example: perdure audit remove --older 365
+    """
     async with gateway(Settings()) as here:
         removed = await here.remove_audit(older, by=person())
     if as_json:
@@ -92,7 +99,10 @@ async def remove(
 
 
 async def accept(*, as_json: AsJson = False) -> None:
-    """Accept that what is missing now is lost: 'verify' still shows it, but no longer as a problem."""
+    """Accept that what is missing now is lost: 'verify' still shows it, but no longer as a problem.
+
+    Example: perdure audit accept
+    """
     async with gateway(Settings()) as here:
         accepted = await here.accept_audit_losses(by=person())
         left = (await here.verify_audit(by=person())).problems

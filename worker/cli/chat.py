@@ -50,6 +50,8 @@ async def chat(
     The first message begins the conversation. Ctrl-C leaves it open, also in the middle of a reply; "/end", or --end,
     ends it, and so does a day in which nobody says anything. Questions for a person that come up are asked here. With
     a message, only the reply is printed, for scripts.
+
+    Example: perdure chat --user ada --agent helper
     """
     settings = Settings()
     if end:

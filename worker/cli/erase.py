@@ -27,6 +27,8 @@ async def erase(
 
     With --of, erase what is kept of a team or an agent that the user belongs to, and its list of members. What the
     members have of their own stays.
+
+    Example: perdure erase --user ada
     """
     if not user.strip():
         raise InvalidInput("--user", "is empty", fix="say whose memory")

@@ -11,7 +11,10 @@ from worker.terminal.output import counted, out, show_json
 
 
 async def explain(task: TaskArgument, *, as_json: AsJson = False) -> None:
-    """Show what a task recalled and why, what it wrote to memory, and what was ignored and why."""
+    """Show what a task recalled and why, what it wrote to memory, and what was ignored and why.
+
+    Example: perdure explain task-audit-7-1fd90551848a
+    """
     async with gateway(Settings()) as installation:
         found = await installation.explain(workflow_id_of(task), by=person())
     if as_json:

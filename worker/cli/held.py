@@ -19,7 +19,10 @@ Id = Annotated[str, typer.Argument(help="The hold's id, as 'memories held' and t
 async def held(
     *, user: User, of: Of = None, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
 ) -> None:
-    """Show what waits for a person's approval: by a write policy, or because it contradicts something."""
+    """Show what waits for a person's approval: by a write policy, or because it contradicts something.
+
+    Example: perdure memories held --user ada
+    """
     async with gateway(Settings()) as installation:
         found = await installation.held(user, of=of, limit=limit, by=person())
     if as_json:
@@ -41,12 +44,18 @@ async def approve(
     because: Because = "",
     as_json: AsJson = False,
 ) -> None:
-    """Remember what is on hold, and wait until it is searchable. It then replaces what it contradicts."""
+    """Remember what is on hold, and wait until it is searchable. It then replaces what it contradicts.
+
+    Example: perdure memories approve mem_4a1f --user ada
+    """
     await _decide(identifier, (user, of), because, approved=True, text=text, as_json=as_json)
 
 
 async def reject(identifier: Id, *, user: User, of: Of = None, because: Because = "", as_json: AsJson = False) -> None:
-    """Reject what is on hold: 'memories rejected' then lists it, without its text."""
+    """Reject what is on hold: 'memories rejected' then lists it, without its text.
+
+    Example: perdure memories reject mem_4a1f --user ada --because 'it was a joke'
+    """
     await _decide(identifier, (user, of), because, approved=False, as_json=as_json)
 
 

@@ -28,7 +28,10 @@ async def list_(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List what a user's tasks have learned from failures; without a user, what counts for everybody."""
+    """List what a user's tasks have learned from failures; without a user, what counts for everybody.
+
+    Example: perdure lessons list --user ada
+    """
     async with gateway(Settings()) as installation:
         found = await installation.lessons(user or None, by=person())
     if as_json:
@@ -49,7 +52,10 @@ async def promote(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask: the text has been read.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a lesson of one user count for everybody. Its text is shown first: it may name what others must not see."""
+    """Let a lesson of one user count for everybody. Its text is shown first: it may name what others must not see.
+
+    Example: perdure lessons promote mem_4a1f --user ada
+    """
     if not user.strip():
         raise InvalidInput("--user", "is empty", fix="say whose lesson")
     async with gateway(Settings()) as installation:
@@ -71,7 +77,10 @@ async def withdraw(
     by: Annotated[str, typer.Option(help="Who withdraws it; your account's name if left out.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Withdraw a lesson of the installation: it no longer counts for everybody. The user's own stays."""
+    """Withdraw a lesson of the installation: it no longer counts for everybody. The user's own stays.
+
+    Example: perdure lessons withdraw mem_4a1f
+    """
     request = validated(LessonRequest, {"id": identifier}, "")
     async with gateway(Settings()) as installation:
         if not is_whole(identifier):

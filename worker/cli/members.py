@@ -16,17 +16,26 @@ Member = Annotated[str, typer.Argument(help="The user's id.")]
 
 
 async def add(of: Owner, user: Member, *, as_json: AsJson = False) -> None:
-    """Let a user read and write the memory of a team or an agent. Adding the first member creates it."""
+    """Let a user read and write the memory of a team or an agent. Adding the first member creates it.
+
+    Example: perdure memories members add team:ops ada
+    """
     await _set(of, user, belongs=True, as_json=as_json)
 
 
 async def remove(of: Owner, user: Member, *, as_json: AsJson = False) -> None:
-    """Remove a user from a team or an agent, for their running tasks too. What they wrote there stays."""
+    """Remove a user from a team or an agent, for their running tasks too. What they wrote there stays.
+
+    Example: perdure memories members remove team:ops ada
+    """
     await _set(of, user, belongs=False, as_json=as_json)
 
 
 async def list_(of: Owner, *, as_json: AsJson = False) -> None:
-    """List who belongs to a team or an agent, since when, and who added them."""
+    """List who belongs to a team or an agent, since when, and who added them.
+
+    Example: perdure memories members list team:ops
+    """
     async with gateway(Settings()) as installation:
         found = await installation.members(of, by=person())
     if as_json:

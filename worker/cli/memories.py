@@ -42,7 +42,10 @@ async def list_(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List what is believed of a user, the newest first."""
+    """List what is believed of a user, the newest first.
+
+    Example: perdure memories list --user ada
+    """
     async with gateway(Settings()) as installation:
         found = await installation.memories(user, of=of, everything=everything, by=person())
     if as_json:
@@ -55,7 +58,10 @@ async def list_(
 
 
 async def show(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = False) -> None:
-    """Show everything that is known about one memory."""
+    """Show everything that is known about one memory.
+
+    Example: perdure memories show mem_4a1f --user ada
+    """
     async with gateway(Settings()) as installation:
         entry = (await installation.history(user, identifier, of=of, by=person()))[-1].entry
     if as_json:
@@ -71,7 +77,10 @@ async def show(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = F
 
 
 async def history(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = False) -> None:
-    """Show the versions of a memory: who made each, why and when. They are kept for 90 days, the last one longer."""
+    """Show the versions of a memory: who made each, why and when. They are kept for 90 days, the last one longer.
+
+    Example: perdure memories history mem_4a1f --user ada
+    """
     async with gateway(Settings()) as installation:
         found = await installation.history(user, identifier, of=of, by=person())
     if as_json:
@@ -107,6 +116,8 @@ async def correct(
     """Correct what a memory says: it is believed with confidence .95.
 
     A correction that says something else is another memory, which replaces this one.
+
+    Example: perdure memories correct mem_4a1f 'Ada lives in Bergen.' --user ada
     """
     given = {
         "content": content or None,
@@ -137,7 +148,10 @@ async def refine(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record whether a memory helped: its confidence grows by .1, or falls by .2."""
+    """Record whether a memory helped: its confidence grows by .1, or falls by .2.
+
+    Example: perdure memories refine mem_4a1f --user ada --helpful
+    """
     if helpful is None:
         raise InvalidInput("--helpful", "is missing", fix="say whether it helped: --helpful or --not-helpful")
     update = validated(Feedback, {"helpful": helpful, "key": key}, "")
@@ -153,7 +167,10 @@ async def pin(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep a memory in every context; the rules never forget it."""
+    """Keep a memory in every context; the rules never forget it.
+
+    Example: perdure memories pin mem_4a1f --user ada
+    """
     await _changed(Pinning(pinned=True), identifier, (user, of), because, expected, as_json=as_json)
 
 
@@ -166,7 +183,10 @@ async def unpin(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Stop keeping a memory in every context: it appears only where it is asked for."""
+    """Stop keeping a memory in every context: it appears only where it is asked for.
+
+    Example: perdure memories unpin mem_4a1f --user ada
+    """
     await _changed(Pinning(pinned=False), identifier, (user, of), because, expected, as_json=as_json)
 
 
@@ -179,7 +199,10 @@ async def forget(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Forget one memory, record or turn. It can be undone for 30 days."""
+    """Forget one memory, record or turn. It can be undone for 30 days.
+
+    Example: perdure memories forget mem_4a1f --user ada --because 'she asked'
+    """
     done = await _changed(Removal(), identifier, (user, of), because, expected, as_json=as_json)
     if not as_json:
         out.print(f"  undo: perdure forget --undo --sweep {done.undo}", markup=False)
@@ -195,7 +218,10 @@ async def merge(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Merge two memories into one, with the text of the first and everything else that is known of both."""
+    """Merge two memories into one, with the text of the first and everything else that is known of both.
+
+    Example: perdure memories merge mem_4a1f mem_77c0 --user ada
+    """
     await _changed(Merger(other=other), identifier, (user, of), because, expected, as_json=as_json)
 
 
@@ -209,14 +235,20 @@ async def revert(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Restore what a memory said at an earlier version."""
+    """Restore what a memory said at an earlier version.
+
+    Example: perdure memories revert mem_4a1f --user ada --version 2
+    """
     await _changed(Reversion(version=version), identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def rejected(
     *, user: User, of: Of = None, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
 ) -> None:
-    """Show what was recently refused, by a rule or a person, and why; without its text, which is not kept."""
+    """Show what was recently refused, by a rule or a person, and why; without its text, which is not kept.
+
+    Example: perdure memories rejected --user ada
+    """
     async with gateway(Settings()) as installation:
         found = await installation.rejected(user, of=of, limit=limit, by=person())
     if as_json:

@@ -262,15 +262,13 @@ async def forget(
     approve: Annotated[
         bool, typer.Option("--approve", help="Also forget for users whose sweep the guard has held back.")
     ] = False,
-    redate: Annotated[
-        bool,
-        typer.Option(
-            "--redate", help="Recompute due dates that earlier rules set, as the schedule does after a change."
-        ),
-    ] = False,
+    redate: Annotated[bool, typer.Option("--redate", help="Recompute due dates that earlier rules set.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget what the retention rules no longer keep, as the schedule does; with --undo, restore it."""
+    """Forget what the retention rules no longer keep, as the schedule does; with --undo, restore it.
+
+    Example: perdure forget --dry-run
+    """
     if what:
         fix = "perdure memories forget ID forgets one memory; perdure recall and perdure memories list show its id"
         raise InvalidInput(

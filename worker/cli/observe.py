@@ -43,7 +43,10 @@ async def observe(
     ),
     as_json: AsJson = False,
 ) -> None:
-    """Offer memory what was said: it keeps what the write policy lets it believe, and says why it left out the rest."""
+    """Offer memory what was said: it keeps what the write policy lets it believe, and says why it left out the rest.
+
+    Example: perdure observe 'I prefer window seats.' --user ada --session trip-7
+    """
     if bool(text.strip()) == bool(file):
         problem = "is given together with --file" if file else "is missing"
         raise InvalidInput("text", problem, fix="give either what was said, or --file")

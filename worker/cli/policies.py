@@ -17,7 +17,10 @@ from worker.terminal.output import Exit, counted, out, say, show_json
 
 
 def list_(*, as_json: AsJson = False) -> None:
-    """Show the policies that are in the folders now, with their versions; exits with 2 if they cannot be used."""
+    """Show the policies that are in the folders now, with their versions; exits with 2 if they cannot be used.
+
+    Example: perdure policies list
+    """
     policies = PolicyLibrary(Settings().policies).read()
     if as_json:
         listed = [
@@ -36,7 +39,10 @@ def try_(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Test the policies that are in the folders now on cases; exits with 1 if an outcome is not as expected."""
+    """Test the policies that are in the folders now on cases; exits with 1 if an outcome is not as expected.
+
+    Example: perdure policies test cases.yaml
+    """
     if not cases.is_file():
         raise InvalidInput("CASES.yaml", f"there is no file {cases}")
     policies = PolicyLibrary(Settings().policies).read()

@@ -14,12 +14,18 @@ PromptName = Annotated[str, typer.Argument(metavar="NAME", help="The prompt's na
 
 
 def list_(*, as_json: AsJson = False) -> None:
-    """Show the prompts, with their versions; exits with 1 if one cannot be used."""
+    """Show the prompts, with their versions; exits with 1 if one cannot be used.
+
+    Example: perdure prompts list
+    """
     list_all(prompts_of(Settings()), "prompt", _told, lambda _: None, as_json=as_json)
 
 
 def show(name: PromptName, *, as_json: AsJson = False) -> None:
-    """Show a prompt: its inputs, its text, its version, and where it is."""
+    """Show a prompt: its inputs, its text, its version, and where it is.
+
+    Example: perdure prompts show review
+    """
     library = prompts_of(Settings())
     one = library.get(name)
     show_one(one, library.place(name), _told(one), "", as_json=as_json)

@@ -34,7 +34,10 @@ async def reconcile(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Merge store, journal and deletion log, and restore what one of them lost. Workers also do so on their own."""
+    """Merge store, journal and deletion log, and restore what one of them lost. Workers also do so on their own.
+
+    Example: perdure reconcile --user ada
+    """
     require_member(user, of)
     settings = Settings()
     if new_journal and new_collections:

@@ -41,6 +41,13 @@ class DefinitionKind:
 
     place: Callable[[Settings, str], Path]
     read: Callable[[str, str], HasDigest]
+    example: str
+    """How the commands of this kind are typed, with ``{}`` for the command."""
+
+    def with_example(self, command: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        """Return the command with an example of this kind in its help."""
+        command.__doc__ = f"{command.__doc__}\n\nExample: perdure {self.example.format(command.__name__)}"
+        return command
 
     async def revisions(self, name: str) -> tuple[Path, tuple[Revision, ...]]:
         """Return the file of a definition, and its versions."""
@@ -53,10 +60,10 @@ def _policy(settings: Settings, name: str) -> Path:
     return policies.place(name)
 
 
-AGENT = DefinitionKind(lambda settings, name: agents_of(settings).place(name), read_agent)
-SKILL = DefinitionKind(lambda settings, name: skills_of(settings).place(name), read_skill)
-PROMPT = DefinitionKind(lambda settings, name: prompts_of(settings).place(name), read_prompt)
-POLICY = DefinitionKind(_policy, read_policy)
+AGENT = DefinitionKind(lambda settings, name: agents_of(settings).place(name), read_agent, "agents {} helper")
+SKILL = DefinitionKind(lambda settings, name: skills_of(settings).place(name), read_skill, "skills {} dependency-audit")
+PROMPT = DefinitionKind(lambda settings, name: prompts_of(settings).place(name), read_prompt, "prompts {} review")
+POLICY = DefinitionKind(_policy, read_policy, "policies {} no-payments")
 
 
 def _log_of(kind: DefinitionKind) -> Callable[..., Awaitable[None]]:
@@ -72,7 +79,7 @@ def _log_of(kind: DefinitionKind) -> Callable[..., Awaitable[None]]:
                 out.print(line, markup=False)
         say(counted(len(found), "version") + (f", of which {limit} are shown" if len(found) > limit else ""))
 
-    return log
+    return kind.with_example(log)
 
 
 def _diff_of(kind: DefinitionKind) -> Callable[..., Awaitable[None]]:
@@ -92,7 +99,7 @@ def _diff_of(kind: DefinitionKind) -> Callable[..., Awaitable[None]]:
         else:
             say("nothing differs")
 
-    return diff
+    return kind.with_example(diff)
 
 
 def _before(found: tuple[Revision, ...], after: Revision, name: str) -> Revision:

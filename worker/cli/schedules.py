@@ -27,6 +27,8 @@ async def schedule(
     """Run a task on a schedule, each time as a new task; call it again to change when and what.
 
     A start is skipped while the one before it still runs. Temporal's UI shows the schedule, and can pause it.
+
+    Example: perdure schedule task.yaml --cron '0 6 * * MON' --zone Europe/Paris
     """
     task = read_task(file)
     if bool(cron.strip()) == bool(every):
@@ -46,7 +48,10 @@ async def schedule(
 
 
 async def schedules(*, as_json: AsJson = False) -> None:
-    """List the tasks that are on a schedule, with their next start."""
+    """List the tasks that are on a schedule, with their next start.
+
+    Example: perdure schedules --json
+    """
     async with gateway(Settings()) as installation:
         found = await installation.schedules(by=person())
     if as_json:
@@ -58,7 +63,10 @@ async def schedules(*, as_json: AsJson = False) -> None:
 
 
 async def unschedule(task: TaskArgument) -> None:
-    """Delete a task's schedule. Tasks that it has started go on."""
+    """Delete a task's schedule. Tasks that it has started go on.
+
+    Example: perdure unschedule task-audit-7-1fd90551848a
+    """
     identifier = workflow_id_of(task)
     async with gateway(Settings()) as installation:
         await installation.unschedule(identifier, by=person())

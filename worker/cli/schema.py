@@ -14,5 +14,7 @@ def schema(
     """Print the JSON Schema of a skill, a task, an agent, a policy or a prompt, for editors.
 
     Name it in the first line of a file: # yaml-language-server: $schema=skill.schema.json
+
+    Example: perdure schema skill > skill.schema.json
     """
     show_json(schema_of(kind))

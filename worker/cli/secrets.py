@@ -11,7 +11,10 @@ from worker.wiring.registries import known_tools_of, secrets_of
 
 
 async def secrets(*, as_json: AsJson = False) -> None:
-    """Show which secrets the tools ask for, and whether this process finds them; exits with 1 if one is missing."""
+    """Show which secrets the tools ask for, and whether this process finds them; exits with 1 if one is missing.
+
+    Example: perdure secrets
+    """
     settings = Settings()
     keeper, needed, optional = secrets_of(settings), dict[str, list[str]](), set[str]()
     for tool in known_tools_of(settings):

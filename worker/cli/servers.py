@@ -73,6 +73,8 @@ def restart(
 
     What the worker could not start with is refused before anything is stopped. So is, without --yes, what would take
     tools away while tasks are open.
+
+    Example: perdure restart
     """
     # Imported here: Temporal's client takes a second, which "down" need not wait for.
     from worker import configuration_checks, restart_checks  # noqa: PLC0415
@@ -95,7 +97,10 @@ def restart(
 def down(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print whether anything ran as JSON.")] = False
 ) -> None:
-    """Stop the local servers, the worker and the HTTP service; their data stays."""
+    """Stop the local servers, the worker and the HTTP service; their data stays.
+
+    Example: perdure down
+    """
     settings = Settings()
     stopped = stop(settings, say)
     if as_json:

@@ -28,7 +28,10 @@ from worker.wiring.registries import known_tools_of, skills_of
 
 
 def list_(*, as_json: AsJson = False) -> None:
-    """Show the available skills, with their versions; exits with 1 if one cannot be used."""
+    """Show the available skills, with their versions; exits with 1 if one cannot be used.
+
+    Example: perdure skills list
+    """
     require_folders(settings := Settings())
     library, toolbox = skills_of(settings), known_tools_of(settings)
     found, wrong = list[dict[str, object]](), 0
@@ -61,7 +64,10 @@ def list_(*, as_json: AsJson = False) -> None:
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.")], *, as_json: AsJson = False
 ) -> None:
-    """Show a skill's header, its steps, and where it is; exits with 1 if the tools here do not fit it."""
+    """Show a skill's header, its steps, and where it is; exits with 1 if the tools here do not fit it.
+
+    Example: perdure skills show dependency-audit
+    """
     library, toolbox = skills_of(Settings()), known_tools_of(Settings())
     skill, place, problem = library.get(name), library.place(name), ""
     version = skill.digest
@@ -149,7 +155,10 @@ async def try_(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Run skills as the cases say, calling no tool; exits with 1 if one does not end as expected."""
+    """Run skills as the cases say, calling no tool; exits with 1 if one does not end as expected.
+
+    Example: perdure skills test cases.yaml
+    """
     for file in files:
         if not file.is_file():
             raise InvalidInput("CASES.yaml", f"{file} is no file" if file.exists() else f"there is no file {file}")

@@ -27,7 +27,10 @@ By = Annotated[str, typer.Option(help="Who asks for it; your account's name if l
 
 
 async def pause(task: TaskArgument, *, because: Because = "", by: By = "", as_json: AsJson = False) -> None:
-    """Pause a task: what is under way ends, and nothing new begins until 'resume'."""
+    """Pause a task: what is under way ends, and nothing new begins until 'resume'.
+
+    Example: perdure pause task-audit-7-1fd90551848a --because 'the service is down'
+    """
     workflow_id = workflow_id_of(task)
     await gateway(Settings()).pause(workflow_id, _request(because), by=person(by))
     if as_json:
@@ -37,7 +40,10 @@ async def pause(task: TaskArgument, *, because: Because = "", by: By = "", as_js
 
 
 async def resume(task: TaskArgument, *, because: Because = "", by: By = "", as_json: AsJson = False) -> None:
-    """Let a paused task go on."""
+    """Let a paused task go on.
+
+    Example: perdure resume task-audit-7-1fd90551848a
+    """
     workflow_id = workflow_id_of(task)
     await gateway(Settings()).resume(workflow_id, _request(because), by=person(by))
     if as_json:
@@ -53,7 +59,10 @@ async def message(
     by: Annotated[str, typer.Option(help="Who tells it; your account's name if left out.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Send a message to the model of a task with a goal while it works."""
+    """Send a message to the model of a task with a goal while it works.
+
+    Example: perdure message task-audit-7-1fd90551848a 'Use the staging server.'
+    """
     workflow_id = workflow_id_of(task)
     given = validated(TaskMessage, {"text": text}, "", InvalidTask)
     await gateway(Settings()).message(workflow_id, given, by=person(by))
@@ -74,7 +83,10 @@ async def redirect(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Redirect a task with a goal while it works: to another goal, or with further constraints."""
+    """Redirect a task with a goal while it works: to another goal, or with further constraints.
+
+    Example: perdure redirect task-audit-7-1fd90551848a --constraint 'no more than 10 calls'
+    """
     workflow_id = workflow_id_of(task)
     asked = {"goal": goal, "constraints": constraint or [], "because": because}
     given = validated(Redirection, asked, "", InvalidTask)
@@ -98,6 +110,8 @@ async def feedback(
 
     While the task runs, it counts in its evaluation. After its end it counts instead of how the task ended: in the
     success rate of its skill's version, and in the trials of the memories that it recalled. The last word wins.
+
+    Example: perdure feedback task-audit-7-1fd90551848a failed --because 'two packages are missing'
     """
     workflow_id = workflow_id_of(task)
     asked = {"passed": verdict is FeedbackVerdict.PASSED, "step": step, "text": because}

@@ -45,7 +45,10 @@ async def list_(
 
 
 async def show(task: TaskArgument, *, user: OfUser = "", as_json: AsJson = False) -> None:
-    """Show what Temporal knows of a task, also while no worker runs; 'perdure status' asks a worker for more."""
+    """Show what Temporal knows of a task, also while no worker runs; 'perdure status' asks a worker for more.
+
+    Example: perdure tasks show task-audit-7-1fd90551848a
+    """
     workflow_id = workflow_id_of(task, user)
     async with gateway(Settings()) as installation:
         found = await installation.listed(workflow_id, by=person())

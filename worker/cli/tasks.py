@@ -105,6 +105,8 @@ async def fork(
 
     Those steps do not run again. From that step on it is independent: it performs its effects even if the first task
     already performed them.
+
+    Example: perdure fork task.yaml --as audit-8 --from report
     """
     task = read_task(file)
     forked = validated(AgentTask, task.model_dump() | {"task_id": task_id}, "", InvalidTask)
@@ -291,7 +293,10 @@ async def deliver(
     by: Annotated[str, typer.Option(help="Who delivers it.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Deliver an event that a step of a task waits for; one that comes early is kept until the step is reached."""
+    """Deliver an event that a step of a task waits for; one that comes early is kept until the step is reached.
+
+    Example: perdure deliver task-audit-7-1fd90551848a payment.received '{"amount": 12}'
+    """
     sent = None if value is None else json_or_text(value, "VALUE")
     given = validated(Event, {"name": event, "value": sent, "id": identifier}, "", InvalidEvent)
     await gateway(Settings()).deliver(workflow_id_of(task), given, by=person(by))

@@ -63,7 +63,10 @@ async def create(
 
 
 async def list_(*, as_json: AsJson = False) -> None:
-    """List all tokens, without what would let somebody in."""
+    """List all tokens, without what would let somebody in.
+
+    Example: perdure tokens list
+    """
     async with gateway(Settings()) as installation:
         found = await installation.tokens(by=person())
     if as_json:
@@ -79,7 +82,10 @@ async def revoke(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Revoke a token: the next request with it is refused."""
+    """Revoke a token: the next request with it is refused.
+
+    Example: perdure tokens revoke 4a1f77c0
+    """
     async with gateway(Settings()) as installation:
         await installation.revoke_token(identifier, by=person())
     if as_json:

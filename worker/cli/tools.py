@@ -22,7 +22,10 @@ ToolName = Annotated[
 
 
 async def list_(*, as_json: AsJson = False) -> None:
-    """Show the tools, and what a second call of each does; exits with 1 if an MCP server does not answer."""
+    """Show the tools, and what a second call of each does; exits with 1 if an MCP server does not answer.
+
+    Example: perdure tools list
+    """
     async with _opened() as (toolbox, servers):
         found = sorted(toolbox, key=lambda one: one.name)
         if as_json:
@@ -40,7 +43,10 @@ async def list_(*, as_json: AsJson = False) -> None:
 
 
 async def show(name: ToolName, *, as_json: AsJson = False) -> None:
-    """Show a tool: what a second call does, its time, its secrets and its arguments."""
+    """Show a tool: what a second call does, its time, its secrets and its arguments.
+
+    Example: perdure tools show inspect
+    """
     async with _opened() as (toolbox, servers):
         one = toolbox.get(name)
         problem = servers.away.get(one.server.name, "") if isinstance(one, McpTool) else ""

@@ -41,6 +41,8 @@ async def export(
     """Write all that is remembered of a user, with its history, as JSON Lines after a header.
 
     Also consents, memberships, what is on hold, and what happened in sessions; it names no other user.
+
+    Example: perdure memories export --user ada --file ada.jsonl
     """
     async with gateway(Settings()) as installation:
         lines = await installation.exported(user, of=of, by=person())
@@ -63,6 +65,8 @@ async def import_(
 
     Everything is read before anything is written. What was replaced or forgotten in it stays in the file, and so do
     consents, memberships, what is on hold and episodes; what is not taken is counted on stderr.
+
+    Example: perdure memories import ada.jsonl --user ada
     """
     async with gateway(Settings()) as installation:
         imported = await installation.import_(user, _lines(file), of=of, by=person())
@@ -133,6 +137,8 @@ async def consent(
 
     By default what is given is kept, and nothing is extracted. What is withdrawn is neither written nor recalled; it
     stays stored until it is forgotten or the user is erased.
+
+    Example: perdure memories consent --user ada --withdraw extracted
     """
     asked = {"user_id": user, "of": of, "grant": tuple(grant or ()), "withdraw": tuple(withdraw or ())}
     found = await gateway(Settings()).consent(validated(ConsentRequest, asked, ""), by=person())

@@ -20,7 +20,10 @@ from worker.wiring.registries import known_tools_of, skills_of
 
 
 async def trials(*, as_json: AsJson = False) -> None:
-    """Show how tasks with the current version of each skill have ended, the most promising skill first."""
+    """Show how tasks with the current version of each skill have ended, the most promising skill first.
+
+    Example: perdure skills trials
+    """
     library = skills_of(Settings())
     versions: dict[str, str] = {}
     for name in library.names():
@@ -52,7 +55,10 @@ async def propose(
         bool, typer.Option("--approve", help="Write it into the first folder of PERDURE_SKILLS, if it can be used.")
     ] = False,
 ) -> None:
-    """Draft a skill from what the model did in a completed task with a goal; with --approve, save it."""
+    """Draft a skill from what the model did in a completed task with a goal; with --approve, save it.
+
+    Example: perdure skills propose task-audit-7-1fd90551848a --name weekly-audit
+    """
     settings = Settings()
     library, toolbox = skills_of(settings), known_tools_of(settings)
     kinds = {one.name: "tool" for one in toolbox} | dict.fromkeys(library.names(), "skill")
