@@ -7,7 +7,7 @@ from perdure.names import Activity
 from perdure.stores.redis.bindings import TaskBindings
 
 
-class CompensatingActivities:
+class CompensationActivities:
     """Has tasks compensate.
 
     Args:

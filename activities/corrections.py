@@ -42,7 +42,7 @@ class CorrectArguments(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectingActivities:
+class CorrectionActivities:
     """The activity that corrects, and what it needs."""
 
     updater: Updater

@@ -11,7 +11,7 @@ from perdure.names import Activity
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreditingActivities:
+class CreditActivities:
     """The activity that credits, and what it needs."""
 
     outcomes: TaskOutcomes

@@ -43,7 +43,7 @@ class Redated(Passed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RedatingActivities:
+class DueDateActivities:
     """The activity of redating and what it needs."""
 
     forgetter: Forgetter

@@ -81,7 +81,7 @@ class ErasureProof(Passed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErasingActivities:
+class ErasureActivities:
     """The activities of an erasure and what they need."""
 
     client: Client

@@ -26,7 +26,7 @@ JUDGED = "task judged"
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgingActivities:
+class FeedbackActivities:
     """The activity that takes a person's word, and what it needs."""
 
     client: Client

@@ -34,7 +34,7 @@ class RejectCall(Passed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoldingActivities:
+class HoldActivities:
     """The activities of a memory on hold and what they need."""
 
     submitter: Submitter

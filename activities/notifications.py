@@ -102,7 +102,7 @@ class Notifier:
         reached(CrashPoint.NOTICE_STARTED)
 
 
-class NotifyingActivities:
+class NotificationActivities:
     """Delivers to the webhook.
 
     Args:

@@ -81,7 +81,7 @@ class TenantsDone(Passed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReconcilingActivities:
+class ReconciliationActivities:
     """The activities of a reconciliation and what they need."""
 
     whole: Wholeness

@@ -23,7 +23,7 @@ from perdure.updates import Updated, UpdateRequest
 
 
 @dataclass(frozen=True, kw_only=True)
-class UpdatingActivities:
+class UpdateActivities:
     """The changes that a person or an agent requests."""
 
     updater: Updater

@@ -7,7 +7,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.forgetting import AskedTenantCall, ForgettingActivities
-from activities.notifications import NotifyCall, NotifyingActivities
+from activities.notifications import NotificationActivities, NotifyCall
 from perdure.agent.questions import Questions
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer, InvalidInput
@@ -102,4 +102,4 @@ class AskPerson:
         """Notify the webhook."""
         with suppress(ActivityError):  # It is tried until it succeeds, or nothing is asked any more.
             call = NotifyCall(tenant=await asyncio.shield(labelling), question=self._question)
-            await options.change(NotifyingActivities.notify, call, "Have the webhook told")
+            await options.change(NotificationActivities.notify, call, "Have the webhook told")

@@ -10,7 +10,7 @@ from workflows.running_task import RunningTask
 from workflows.steerable import identified
 
 
-class Conversing:
+class ConversationUpdates:
     """What a workflow has that can be talked to."""
 
     _running: RunningTask

@@ -12,7 +12,7 @@ from perdure.tasks import Phase
 from workflows.running_task import RunningTask
 
 
-class Listening:
+class ConversationWaits:
     """Answers, and waits for the next message until nobody has said anything for as long as the limits say.
 
     Args:

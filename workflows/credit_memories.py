@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.credits import CreditingActivities
+from activities.credits import CreditActivities
 from perdure.agent.steps.task_calls import CreditCall
 from perdure.names import Workflow
 from workflows import options
@@ -17,4 +17,4 @@ class CreditMemories:
     async def run(self, call: CreditCall | None = None) -> int:
         """Credit them on a worker; returns how many there were."""
         call = required(call, "give a CreditCall")
-        return await options.change(CreditingActivities.credit, call, "Count the task as a trial of what it recalled")
+        return await options.change(CreditActivities.credit, call, "Count the task as a trial of what it recalled")

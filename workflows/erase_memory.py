@@ -12,7 +12,7 @@ from activities.erasure import (
     BeginErasureCall,
     CountStoredCall,
     EndRunsCall,
-    ErasingActivities,
+    ErasureActivities,
     StoredCounts,
     TenantCall,
 )
@@ -88,7 +88,7 @@ class EraseMemory:
             call = BeginErasureCall(
                 user_id=request.user_id, of=request.of, operation=operation, by=request.by, at=workflow.now()
             )
-            erasure = await options.change(ErasingActivities.begin, call, "Refuse what was accepted before")
+            erasure = await options.change(ErasureActivities.begin, call, "Refuse what was accepted before")
             await self._delete_schedules(erasure.tenant)
             await self._end_runs(erasure.tenant)
             await self._count(request, options.change, erasure.tenant)
@@ -98,10 +98,10 @@ class EraseMemory:
         while self._proofs < _PROOFS:
             # In each round: what has just been scheduled or started is listed late.
             await self._delete_schedules(erasure.tenant)
-            await options.change(ErasingActivities.end_runs, ending, "End tasks and jobs")
+            await options.change(ErasureActivities.end_runs, ending, "End tasks and jobs")
             await self._empty(erasure.tenant)
             await self._delete_runs(request, erasure)
-            left = (await options.long(ErasingActivities.prove, proving, "Look whether anything is left")).left
+            left = (await options.long(ErasureActivities.prove, proving, "Look whether anything is left")).left
             self._proofs += 1
             if not left:
                 break
@@ -121,24 +121,24 @@ class EraseMemory:
     ) -> None:
         """Count what is stored before it is removed: an attempt that is cut off leaves nothing to count."""
         call = CountStoredCall(user_id=request.user_id, of=request.of, tenant=tenant)
-        if counts := await how(ErasingActivities.count_stored, call, "Count what there is"):
+        if counts := await how(ErasureActivities.count_stored, call, "Count what there is"):
             self._entries = max(self._entries, counts.entries)
             self._keys = max(self._keys, counts.keys)
             self._listed = max(self._listed, counts.executions)
 
     async def _delete_schedules(self, tenant: str) -> None:
         # Each schedule of the namespace is looked at.
-        await options.long(ErasingActivities.delete_schedules, TenantCall(tenant=tenant), "Delete schedules")
+        await options.long(ErasureActivities.delete_schedules, TenantCall(tenant=tenant), "Delete schedules")
 
     async def _end_runs(self, tenant: str) -> None:
         call = EndRunsCall(tenant=tenant, terminate=False)
         for _ in range(_STOPS_WITHIN):
-            if not await options.change(ErasingActivities.end_runs, call, "Stop tasks and jobs"):
+            if not await options.change(ErasureActivities.end_runs, call, "Stop tasks and jobs"):
                 return
             await workflow.sleep(_PAUSE, summary="tasks and jobs stop")
 
     async def _empty(self, tenant: str) -> None:
-        await options.long(ErasingActivities.erase_stores, TenantCall(tenant=tenant), "Empty the stores")
+        await options.long(ErasureActivities.erase_stores, TenantCall(tenant=tenant), "Empty the stores")
         workflow.set_current_details(f"**{self._entries}** entries and **{self._keys}** keys erased")
 
     async def _delete_runs(self, request: ErasingRun, erasure: Erasure) -> None:
@@ -146,7 +146,7 @@ class EraseMemory:
         empty, call = 0, TenantCall(tenant=erasure.tenant)
         while self._looks < _LOOKS:
             self._looks += 1
-            deleted = await options.long(ErasingActivities.delete_runs, call, "Delete histories")
+            deleted = await options.long(ErasureActivities.delete_runs, call, "Delete histories")
             self._history.grow()
             self._executions += deleted
             empty = 0 if deleted else empty + 1

@@ -10,8 +10,8 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.holds import HoldingActivities, RejectCall
-from activities.notifications import NotifyCall, NotifyingActivities
+from activities.holds import HoldActivities, RejectCall
+from activities.notifications import NotificationActivities, NotifyCall
 from perdure.agent.questions import Questions
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidAnswer
@@ -49,7 +49,7 @@ class HoldMemory:
         hold = required(hold, "give a Hold")
         workflow.set_current_details(f"**waits for a person** ({hold.reason}) until {hold.until:%Y-%m-%d %H:%M:%S %Z}")
         try:
-            epoch = await options.change(HoldingActivities.check, hold.batch, "Look whether it was erased")
+            epoch = await options.change(HoldActivities.check, hold.batch, "Look whether it was erased")
         except ActivityError as error:
             if not is_erased(error):
                 raise
@@ -57,7 +57,7 @@ class HoldMemory:
             return Decided(outcome=HoldOutcome.REJECTED, by=_SILENCE, at=workflow.now(), reason=problem_of(error))
         hold = hold.changed(batch=hold.batch.changed(epoch=epoch))
         call = NotifyCall(tenant=hold.batch.tenant, question=self._question)
-        telling = asyncio.create_task(options.change(NotifyingActivities.notify, call, "Have the webhook told"))
+        telling = asyncio.create_task(options.change(NotificationActivities.notify, call, "Have the webhook told"))
         try:
             answer = await self._answer(hold)
         finally:
@@ -121,7 +121,7 @@ class HoldMemory:
             hold = hold.reworded(self._text)
         try:
             job = await options.change(
-                HoldingActivities.approve, hold.batch.changed(by=by, approved=approval), "Submit what was approved"
+                HoldActivities.approve, hold.batch.changed(by=by, approved=approval), "Submit what was approved"
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
@@ -147,5 +147,5 @@ class HoldMemory:
             reason=f"{who} ({hold.reason})",
             note=note,
         )
-        reason = await options.change(HoldingActivities.reject, call, "Record that it was rejected")
+        reason = await options.change(HoldActivities.reject, call, "Record that it was rejected")
         return Decided(outcome=HoldOutcome.REJECTED, by=by, at=at, reason=reason)

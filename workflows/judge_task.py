@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.feedback import JudgingActivities
+from activities.feedback import FeedbackActivities
 from perdure.feedback import LateFeedbackCall, LateVerdict
 from perdure.names import Workflow
 from perdure.temporal.attributes import TENANT
@@ -19,6 +19,6 @@ class JudgeTask:
         """Record it on a worker; returns how the task counts from now on."""
         call = required(call, "give a LateFeedbackCall")
         call = call.changed(at=workflow.info().workflow_start_time)
-        found = await options.change(JudgingActivities.judge, call, "Take a person's word on a task that has ended")
+        found = await options.change(FeedbackActivities.judge, call, "Take a person's word on a task that has ended")
         workflow.upsert_search_attributes([TENANT.value_set(found.tenant)])
         return found

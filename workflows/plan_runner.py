@@ -16,7 +16,7 @@ from perdure.names import Activity
 from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
 from workflows import options
-from workflows.conversation_waits import Listening
+from workflows.conversation_waits import ConversationWaits
 from workflows.execution import Execution
 from workflows.failures import last_attempt, may_have_acted, problem_of, tokens_of
 from workflows.foreign import ForeignCalls
@@ -47,7 +47,7 @@ class PlanRunner:
         self._foreign = ForeignCalls(running, self._history)
         self._lessons = Lessons(running, self._history)
         self._pauses = Pauses(running, plan, self._history)
-        self._listening = Listening(running, self._history, self._is_to_roll)
+        self._listening = ConversationWaits(running, self._history, self._is_to_roll)
         self._execution = Execution(running, self._history)
         self._under_way = 0
 

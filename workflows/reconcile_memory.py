@@ -8,7 +8,7 @@ from activities.reconciliation import (
     EndReconcilingCall,
     FoundLosses,
     LostData,
-    ReconcilingActivities,
+    ReconciliationActivities,
     TenantsCall,
     TenantsDone,
 )
@@ -88,7 +88,7 @@ class ReconcileMemory:
                 losses=losses,
                 only=only,
             )
-            done: TenantsDone = await options.long(ReconcilingActivities.tenants, call, "Merge what is remembered")
+            done: TenantsDone = await options.long(ReconciliationActivities.tenants, call, "Merge what is remembered")
             self._history.grow()
             after, over, retried = done.after, done.over, ()
             self._found = self._found.plus(done.found)
@@ -107,7 +107,7 @@ class ReconcileMemory:
                 else:
                     ending = EndReconcilingCall(losses=losses)
                     summary = "Record that the losses are made good"
-                    over = not await options.change(ReconcilingActivities.end, ending, summary)
+                    over = not await options.change(ReconciliationActivities.end, ending, summary)
                 if not over:
                     break
             if over:

@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.due_dates import RedateCall, RedatingActivities
+from activities.due_dates import DueDateActivities, RedateCall
 from perdure.history import History
 from perdure.model import Passed
 from perdure.names import REPORT, Workflow
@@ -44,7 +44,7 @@ class RedateMemory:
         first = RedateCall(again=request.again, operation=operation, by=request.by)
         call = request.carried.call if request.carried else first
         while True:
-            done = await options.long(RedatingActivities.redate, call, "Date anew what other rules dated")
+            done = await options.long(DueDateActivities.redate, call, "Date anew what other rules dated")
             self._history.grow()
             report, found = self._report, done.found
             self._report = RedateResult(

@@ -47,7 +47,7 @@ from perdure.temporal.attributes import AGENT, PHASE, SCHEDULED_START, SKILL, TA
 from perdure.temporal.errors import failure_of
 from workflows import options
 from workflows.compensation import compensate
-from workflows.conversation_updates import Conversing
+from workflows.conversation_updates import ConversationUpdates
 from workflows.deadline import within_deadline
 from workflows.evaluation import evaluate
 from workflows.failures import done
@@ -61,12 +61,12 @@ LAST_SUBMITS = options.OUTAGE
 
 
 @workflow.defn(name=Workflow.RESUMABLE_AGENT, sandboxed=False)
-class ResumableAgent(Steerable, Conversing):
+class ResumableAgent(Steerable, ConversationUpdates):
     """A durable task that runs a skill, or works towards a goal, or converses.
 
     Start it by its name with an ``AgentTask``. The query ``progress`` returns where it is, ``questions`` what it
     waits for, the update ``answer`` answers one, and ``deliver`` delivers an event that a step waits for. The other
-    updates are those of ``Steerable`` and ``Conversing``.
+    updates are those of ``Steerable`` and ``ConversationUpdates``.
     """
 
     @workflow.init

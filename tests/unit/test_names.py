@@ -6,30 +6,30 @@ from pathlib import Path
 from temporalio import activity
 
 from activities.accesses import AccessActivities
-from activities.compensation import CompensatingActivities
+from activities.compensation import CompensationActivities
 from activities.consolidation import ConsolidationActivities
-from activities.corrections import CorrectingActivities
-from activities.credits import CreditingActivities
-from activities.due_dates import RedatingActivities
-from activities.erasure import ErasingActivities
+from activities.corrections import CorrectionActivities
+from activities.credits import CreditActivities
+from activities.due_dates import DueDateActivities
+from activities.erasure import ErasureActivities
 from activities.evaluation import EvaluationActivities
-from activities.feedback import JudgingActivities
+from activities.feedback import FeedbackActivities
 from activities.foreign import ForeignActivities
 from activities.forgetting import ForgettingActivities
-from activities.holds import HoldingActivities
+from activities.holds import HoldActivities
 from activities.jobs import IngestActivities
 from activities.lessons import LessonActivities
 from activities.memory import MemoryActivities
-from activities.notifications import NotifyingActivities
+from activities.notifications import NotificationActivities
 from activities.promotion import PromotionActivities
 from activities.prompts import PromptActivities
 from activities.reasoning import ReasoningActivities
 from activities.recalls import RecallStepActivities
-from activities.reconciliation import ReconcilingActivities
+from activities.reconciliation import ReconciliationActivities
 from activities.session_items import SessionItemActivities
 from activities.steps import StepActivities
 from activities.tasks import TaskActivities
-from activities.updates import UpdatingActivities
+from activities.updates import UpdateActivities
 from activities.values import ValueActivities
 from perdure.names import (
     ACCESSES,
@@ -53,26 +53,26 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
         *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
         *(
             AccessActivities,
-            HoldingActivities,
-            NotifyingActivities,
-            CreditingActivities,
-            JudgingActivities,
+            HoldActivities,
+            NotificationActivities,
+            CreditActivities,
+            FeedbackActivities,
             LessonActivities,
             SessionItemActivities,
-            CorrectingActivities,
+            CorrectionActivities,
             PromptActivities,
             ValueActivities,
-            CompensatingActivities,
+            CompensationActivities,
             ForeignActivities,
             ReasoningActivities,
-            ReconcilingActivities,
+            ReconciliationActivities,
             PromotionActivities,
             ConsolidationActivities,
-            RedatingActivities,
+            DueDateActivities,
             StepActivities,
             TaskActivities,
-            ErasingActivities,
-            UpdatingActivities,
+            ErasureActivities,
+            UpdateActivities,
         ),
     )
     marks = [getattr(value, "__temporal_activity_definition", None) for owner in ours for value in vars(owner).values()]

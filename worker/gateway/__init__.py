@@ -3,20 +3,20 @@
 from typing import TYPE_CHECKING
 
 from perdure.changes import Actor
-from worker.gateway.audit import AuditingCalls
+from worker.gateway.audit import AuditCalls
 from worker.gateway.base import call
 from worker.gateway.chats import ChatCalls
 from worker.gateway.health import HealthCalls
-from worker.gateway.holds import HoldingCalls
+from worker.gateway.holds import HoldCalls
 from worker.gateway.inbox import InboxCalls
 from worker.gateway.lessons import LessonCalls
-from worker.gateway.owned_tasks import OwnedCalls
-from worker.gateway.schedules import SchedulingCalls
+from worker.gateway.owned_tasks import OwnedTaskCalls
+from worker.gateway.schedules import ScheduleCalls
 from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
-from worker.gateway.task_list import ListingCalls
+from worker.gateway.task_list import TaskListCalls
 from worker.gateway.tasks import TaskHandle
-from worker.gateway.transfers import MovingCalls
+from worker.gateway.transfers import TransferCalls
 
 if TYPE_CHECKING:
     from worker.doctor import HealthFinding
@@ -26,17 +26,17 @@ __all__ = ["Gateway", "TaskHandle"]
 
 class Gateway(
     HealthCalls,
-    OwnedCalls,
-    HoldingCalls,
-    MovingCalls,
+    OwnedTaskCalls,
+    HoldCalls,
+    TransferCalls,
     InboxCalls,
     LessonCalls,
     SteeringCalls,
     ChatCalls,
-    SchedulingCalls,
+    ScheduleCalls,
     SkillCalls,
-    AuditingCalls,
-    ListingCalls,
+    AuditCalls,
+    TaskListCalls,
 ):
     """One installation, as its callers see it.
 

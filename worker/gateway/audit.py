@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from perdure.stores.audit.lines import AuditLine
 
 
-class AuditingCalls(Base):
+class AuditCalls(Base):
     """Viewing the audit, and removing old parts of it. Anyone with the tenant key is an administrator, not refused."""
 
     @call

@@ -16,7 +16,7 @@ from worker.gateway.tasks import TaskCalls
 from worker.lookup import job_of
 
 
-class ExplainingCalls(TaskCalls, MemoriesCalls):
+class ExplanationCalls(TaskCalls, MemoriesCalls):
     """Explaining tasks."""
 
     @call

@@ -19,7 +19,7 @@ from worker.gateway.tasks import TaskCalls, require_person
 from worker.worker_wait import waiting
 
 
-class HoldingCalls(TaskCalls, MemoriesCalls):
+class HoldCalls(TaskCalls, MemoriesCalls):
     """Looking at what waits for a person's approval, and deciding on it.
 
     It needs the tenant key in this process, which shows whose a hold is. With its id alone, use ``answer``.

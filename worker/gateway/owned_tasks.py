@@ -23,8 +23,8 @@ from perdure.task_status import JobState, JobStatus, TaskStanding
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import perdure_error
 from worker.gateway.base import call
-from worker.gateway.explanations import ExplainingCalls
-from worker.gateway.task_list import ListingCalls
+from worker.gateway.explanations import ExplanationCalls
+from worker.gateway.task_list import TaskListCalls
 
 _DIGITS = 12
 """Of the digest behind a task's id in its workflow's (``perdure.identity.workflow_id``)."""
@@ -40,7 +40,7 @@ _PROGRESS_WITHIN = 5.0
 """Seconds within which a worker has to say where a task is; one that took over from a killed one needs some."""
 
 
-class OwnedCalls(ExplainingCalls, ListingCalls):
+class OwnedTaskCalls(ExplanationCalls, TaskListCalls):
     """Looking at one user's tasks and jobs by their ids."""
 
     @call

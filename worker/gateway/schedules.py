@@ -34,7 +34,7 @@ from worker.gateway.tasks import TaskCalls
 from worker.schedules import CATCH_UP
 
 
-class SchedulingCalls(TaskCalls):
+class ScheduleCalls(TaskCalls):
     """Starting tasks again and again, by Temporal's schedules."""
 
     @call

@@ -78,7 +78,7 @@ class ListedTask(Model):
         return self.ended_at is None
 
 
-class ListingCalls(MemoriesCalls):
+class TaskListCalls(MemoriesCalls):
     """Which tasks there are. What Temporal's list says lags behind by a moment."""
 
     @call

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from perdure.memory.updates.exports import ExportedHold
 
 
-class MovingCalls(MemoriesCalls):
+class TransferCalls(MemoriesCalls):
     """Taking a memory along; an export needs the tenant key in this process."""
 
     @call

@@ -7,33 +7,33 @@ from typing import Any
 from temporalio.client import Client
 
 from activities.accesses import AccessActivities
-from activities.compensation import CompensatingActivities
+from activities.compensation import CompensationActivities
 from activities.consolidation import ConsolidationActivities
-from activities.corrections import CorrectingActivities
-from activities.credits import CreditingActivities
-from activities.due_dates import RedatingActivities
-from activities.erasure import ErasingActivities
+from activities.corrections import CorrectionActivities
+from activities.credits import CreditActivities
+from activities.due_dates import DueDateActivities
+from activities.erasure import ErasureActivities
 from activities.evaluation import EvaluationActivities
-from activities.feedback import JudgingActivities
+from activities.feedback import FeedbackActivities
 from activities.foreign import ForeignActivities
 from activities.forgetting import ForgettingActivities
-from activities.holds import HoldingActivities
+from activities.holds import HoldActivities
 from activities.jobs import IngestActivities
 from activities.lessons import LessonActivities
 from activities.memory import MemoryActivities
-from activities.notifications import Notifier, NotifyingActivities, Webhook
+from activities.notifications import NotificationActivities, Notifier, Webhook
 from activities.outcomes import TaskOutcomes
 from activities.pinned_plans import TaskPinner
 from activities.promotion import PromotionActivities
 from activities.prompts import PromptActivities
 from activities.reasoning import ReasoningActivities
 from activities.recalls import RecallStepActivities
-from activities.reconciliation import ReconcilingActivities
+from activities.reconciliation import ReconciliationActivities
 from activities.session_items import SessionItemActivities
 from activities.steps import StepActivities
 from activities.submissions import Submitter
 from activities.tasks import TaskActivities
-from activities.updates import UpdatingActivities
+from activities.updates import UpdateActivities
 from activities.values import ValueActivities
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.limiter import Limiter
@@ -111,7 +111,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             continue_after=settings.continue_after,
             summary_content=settings.summary_content,
         ),
-        CompensatingActivities(services.bindings),
+        CompensationActivities(services.bindings),
         ForeignActivities(foreign, client, services.session, services.toolbox),
         ValueActivities(values, services.session),
         RecallStepActivities(
@@ -122,7 +122,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             guard=guard,
             elsewhere=services.elsewhere,
         ),
-        CreditingActivities(outcomes=outcomes),
+        CreditActivities(outcomes=outcomes),
         LessonActivities(
             recall=services.recall,
             recalls=recalls,
@@ -133,7 +133,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             erasures=services.erasures,
             key=services.tenant_key,
         ),
-        JudgingActivities(
+        FeedbackActivities(
             client=client,
             outcomes=outcomes,
             audit=services.audit,
@@ -170,15 +170,15 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             erasures=services.erasures,
             audit=services.audit,
         ),
-        HoldingActivities(submitter=submitter, door=services.door),
-        NotifyingActivities(notifier),
+        HoldActivities(submitter=submitter, door=services.door),
+        NotificationActivities(notifier),
         PromotionActivities(promoter=services.promoter, submitter=submitter),
         ConsolidationActivities(
             consolidator=Consolidator(longterm=services.longterm, embedder=services.embedder, updater=services.updater),
             changed=changed,
             whole=services.whole,
         ),
-        ReconcilingActivities(
+        ReconciliationActivities(
             whole=services.whole,
             reconciler=services.reconciler,
             eraser=services.eraser,
@@ -187,7 +187,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             members=services.members,
             submitter=submitter,
         ),
-        UpdatingActivities(
+        UpdateActivities(
             updater=services.updater,
             consents=services.consents,
             members=services.members,
@@ -195,7 +195,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             changed=changed,
             erasures=services.erasures,
         ),
-        CorrectingActivities(
+        CorrectionActivities(
             updater=services.updater,
             longterm=services.longterm,
             values=values,
@@ -204,7 +204,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             guard=guard,
             is_elsewhere=services.elsewhere is not None,
         ),
-        ErasingActivities(
+        ErasureActivities(
             client=client,
             key=services.tenant_key,
             eraser=services.eraser,
@@ -212,7 +212,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             tokens=AccessTokens(services.redis),
         ),
         AccessActivities(accesses=Accesses(services.redis), door=services.door),
-        RedatingActivities(
+        DueDateActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole
         ),
         ForgettingActivities(

@@ -35,7 +35,7 @@ from perdure.memory.recall.ranking import (
     score_exact,
 )
 from perdure.memory.recall.sources import Sought, Sources, Wanted
-from perdure.memory.recall.store_requests import Asking
+from perdure.memory.recall.store_requests import StoreRequests
 from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
 from perdure.memory.recall.uses import Uses
@@ -155,7 +155,7 @@ class Recall:
         if query.min_confidence is None:
             query = query.changed(min_confidence=self._min_confidence)
         with self._telemetry.recall(query) as span:
-            asking = Asking(self._sources, query)
+            asking = StoreRequests(self._sources, query)
             allowed = together(together(asking.withheld(), asking.look_for_loss()), self._uses.epoch(query))
             if query.keys or not _asks_by_meaning(query):
                 ((withheld, told), _), epoch = await allowed
@@ -187,7 +187,7 @@ class Recall:
         await self._uses.settled()
 
     async def _told(
-        self, query: Query, asking: Asking, found: _Found, episodes: list[Episode], started: float
+        self, query: Query, asking: StoreRequests, found: _Found, episodes: list[Episode], started: float
     ) -> RecallResult:
         rendered = render(
             working=query.working,
@@ -209,7 +209,7 @@ class Recall:
             context=rendered.text,
         )
 
-    async def _items(self, query: Query, asking: Asking) -> _Found:
+    async def _items(self, query: Query, asking: StoreRequests) -> _Found:
         asks = bool(query.text.strip()) or query.strategy is Strategy.STRUCTURED
         searches = _asks_by_meaning(query)
         if not query.keys:
@@ -229,13 +229,13 @@ class Recall:
             return _Found(exact + found[: min(query.limit, _FALLBACK_MOST)], trigger)
         return _Found(sharing(exact, found, query.limit), trigger)
 
-    async def _exact(self, query: Query, asking: Asking) -> list[RecalledItem]:
+    async def _exact(self, query: Query, asking: StoreRequests) -> list[RecalledItem]:
         records, found_by = await asking.lookup(_EXACT_MOST if query.keys else query.limit)
         asking.seen += map(Hit, records)
         why = "same lane and key" if query.keys else "same lane"
         return [recalled(score_exact(one, now=query.now, rules=self._rules), found_by, why) for one in records]
 
-    async def _always(self, query: Query, asking: Asking) -> list[RecalledItem]:
+    async def _always(self, query: Query, asking: StoreRequests) -> list[RecalledItem]:
         """Return what comes in addition to the limit: constraints if the strategy has them all, and pinned memories."""
         constraints, pinned = await together(asking.constraints(), asking.pinned())
 
@@ -247,7 +247,7 @@ class Recall:
             [given(entry, FoundBy.PINNED, "it is pinned") for entry in pinned],
         )
 
-    async def _found(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
+    async def _found(self, query: Query, asking: StoreRequests, limit: int) -> list[RecalledItem]:
         """Return what the strategy chooses."""
         if query.strategy is Strategy.STRUCTURED:
             return await self._newest(query, asking, limit)
@@ -261,7 +261,7 @@ class Recall:
         )
         return sharing(known, said, limit)
 
-    async def _newest(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
+    async def _newest(self, query: Query, asking: StoreRequests, limit: int) -> list[RecalledItem]:
         # What else is within the filters comes with the same search.
         more = EXPLAINED if query.explain or query.tell_left_out else 0
         find, wanted = partial(asking.newest, KINDS), limit + more
@@ -274,7 +274,7 @@ class Recall:
             chosen = reordered(chosen, _profile(query), now=query.now, task=query.task, rules=self._rules)
         return [recalled(scored, FoundBy.FILTERS, "it meets the filters") for scored in chosen]
 
-    async def _named(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
+    async def _named(self, query: Query, asking: StoreRequests, limit: int) -> list[RecalledItem]:
         """Return what the question names, what is linked to it, and what replaced it; nothing else."""
         labels, halves = asked_labels(query.text)
         candidates = await _with_relatives(asking, await asking.called(labels, halves, linked=labels))
@@ -288,7 +288,7 @@ class Recall:
         asking.seen += [Hit(one, None if one.id in named else NOT_MEANT) for one in candidates.values()]
         return [recalled(one.scored, one.found_by, one.why) for one in found[:limit]]
 
-    async def _known(self, query: Query, asking: Asking, sought: Sought, limit: int) -> list[RecalledItem]:
+    async def _known(self, query: Query, asking: StoreRequests, sought: Sought, limit: int) -> list[RecalledItem]:
         filters, found_by = query.filters, FoundBy.SEMANTIC
 
         async def search(most: int) -> list[Hit]:
@@ -306,7 +306,7 @@ class Recall:
             chosen = reordered(chosen, profile, now=query.now, task=query.task, rules=self._rules)
         return [recalled(scored, found_by, explained(scored, profile)) for scored in chosen]
 
-    async def _said(self, query: Query, asking: Asking, sought: Sought, limit: int) -> list[RecalledItem]:
+    async def _said(self, query: Query, asking: StoreRequests, sought: Sought, limit: int) -> list[RecalledItem]:
         if not query.filters.covers("turn") or not (sought.turns or "weaviate" in asking.degraded):
             return []
         hits, found_by = await asking.hits(sought, Wanted(("turn",), *limits(sought.turns)))
@@ -318,7 +318,7 @@ class Recall:
         return [recalled(scored, found_by, explained(scored, RELEVANCE_FIRST)) for scored in chosen]
 
     async def _left_out(
-        self, query: Query, asking: Asking, items: Sequence[RecalledItem], unplaced: Sequence[str]
+        self, query: Query, asking: StoreRequests, items: Sequence[RecalledItem], unplaced: Sequence[str]
     ) -> tuple[LeftOut, ...]:
         hits = asking.seen
         if query.explain and query.text.strip():
@@ -333,7 +333,7 @@ def _asks_by_meaning(query: Query) -> bool:
     return bool(query.text.strip()) and query.strategy not in {Strategy.PRECISE, Strategy.STRUCTURED}
 
 
-async def _with_relatives(asking: Asking, candidates: dict[str, Memory]) -> dict[str, Memory]:
+async def _with_relatives(asking: StoreRequests, candidates: dict[str, Memory]) -> dict[str, Memory]:
     """Return memories with what replaced them, up to what holds today, and what they replaced."""
     found, asked = dict(candidates), set[str]()
     for _ in range(_SUCCESSIONS):

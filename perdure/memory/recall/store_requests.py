@@ -49,7 +49,7 @@ _ALL_SHARE = 0.95
 """Part of the time limit: the rest is for putting the result together."""
 
 
-class Asking:
+class StoreRequests:
     """The questions of one recall, and which stores did not answer.
 
     Args:

@@ -54,7 +54,7 @@ def most_active(files: int) -> int:
     return max(_FEWEST, (int(files * _SHARE) - _RESERVE) // _FILES_A_TENANT)
 
 
-class Resting:
+class OpenTenants:
     """Makes the least recently used tenants inactive.
 
     Args:

@@ -18,7 +18,7 @@ from perdure.stores.weaviate.earliest import bound
 from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.stores.weaviate.mapping import KINDS, NEVER, Kind, micros
 from perdure.stores.weaviate.marks import WeaviateMarks
-from perdure.stores.weaviate.open_tenants import Active, Resting
+from perdure.stores.weaviate.open_tenants import Active, OpenTenants
 from perdure.stores.weaviate.queries import Queries
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.searches import Searches
@@ -80,7 +80,7 @@ class LongTerm(Searches):
         self.marks = WeaviateMarks(self._connection, query_timeout)
         self.erasures = WeaviateErasures(self._connection, query_timeout)
         self._any_vector = [1.0] * embedding.dimension
-        self._resting = Resting(self._connection, active, most_active) if active else None
+        self._resting = OpenTenants(self._connection, active, most_active) if active else None
         if self._resting:
             self._connection.used = self._resting.used
         self._timeout = query_timeout

@@ -18,7 +18,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities import erasure
 from activities.episodes import PATIENCE
-from activities.erasure import ErasingActivities, TenantCall
+from activities.erasure import ErasureActivities, TenantCall
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
@@ -478,7 +478,7 @@ async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
     await until(listed, (3).__eq__)
     monkeypatch.setattr(here.client, "list_workflows", lagging)
     services = here.services
-    activities = ErasingActivities(
+    activities = ErasureActivities(
         client=here.client,
         key=services.tenant_key,
         eraser=services.eraser,
