@@ -200,9 +200,7 @@ async def breaks(ledger: str, line: str) -> str:
     return line
 
 
-@tool(effect="once", timeout=2.0)
-async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
-    """Begin, take a while, and end."""
+async def _taken(ledger: str, seconds: float, *, fails: bool = False) -> str:
     append_line(ledger, "begun")
     await asyncio.sleep(seconds)
     if fails:
@@ -211,19 +209,22 @@ async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
     return "ended"
 
 
+@tool(effect="once", timeout=2.0)
+async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
+    """Begin, take a while, and end."""
+    return await _taken(ledger, seconds, fails=fails)
+
+
 @tool(effect="once", timeout=6.0)
 async def take_longer(ledger: str, seconds: float, fails: bool = False) -> str:
     """Do as ``take_time`` does, and be given longer: a cancellation reaches it in time, however busy the machine is."""
-    return await take_time.function(ledger, seconds, fails)
+    return await _taken(ledger, seconds, fails=fails)
 
 
 @tool(effect="idempotent", timeout=6.0)
 async def take_time_again(ledger: str, seconds: float) -> str:
     """Begin, take a while, and end; doing it twice is doing it once."""
-    append_line(ledger, "begun")
-    await asyncio.sleep(seconds)
-    append_line(ledger, "ended")
-    return "ended"
+    return await _taken(ledger, seconds)
 
 
 async def _late(ledger: str, line: str, seconds: float) -> str | None:

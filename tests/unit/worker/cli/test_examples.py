@@ -16,8 +16,8 @@ from worker.cli import command_call, commands
 def every(table: Mapping[str, str], before: str = "") -> Iterator[tuple[str, str]]:
     """Return each command as it is typed, and where it is; of a group, each of its commands."""
     for name, place in table.items():
-        group: object = getattr(commands, name.upper(), None)
-        if place.startswith("worker.cli.commands:") and isinstance(group, Mapping):
+        if place.startswith("worker.cli.commands:"):
+            group: Mapping[str, str] = getattr(commands, name.upper())
             yield from every(group, f"{before}{name} ")
         else:
             yield f"{before}{name}", place
