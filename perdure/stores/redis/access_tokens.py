@@ -4,8 +4,22 @@ from redis.asyncio import Redis
 
 from perdure.access import AccessToken
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import ask
+from perdure.stores.redis.connection import Script, ask
 from perdure.tolerance import read_back
+
+# Each token and its place in the list of its user change at once: an erasure in between would leave one unlisted.
+_ADD = """
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if KEYS[2] then redis.call('SADD', KEYS[2], ARGV[1]) end
+"""
+_REMOVE = """
+redis.call('HDEL', KEYS[1], ARGV[1])
+if KEYS[2] then redis.call('SREM', KEYS[2], ARGV[1]) end
+"""
+_REMOVE_OF = """
+for _, id in ipairs(redis.call('SMEMBERS', KEYS[2])) do redis.call('HDEL', KEYS[1], id) end
+redis.call('DEL', KEYS[2])
+"""
 
 
 class AccessTokens:
@@ -17,13 +31,13 @@ class AccessTokens:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._add = Script(redis, _ADD)
+        self._remove = Script(redis, _REMOVE)
+        self._remove_of = Script(redis, _REMOVE_OF)
 
     async def add(self, token: AccessToken) -> None:
         """Keep a token."""
-        if token.user_id is not None:
-            # Listed first: of a user, there is never a token that an erasure does not find.
-            await ask(self._redis, "SADD", keys.access_tokens_of(token.user_id), token.id)
-        await ask(self._redis, "HSET", keys.ACCESS_TOKENS, token.id, token.model_dump_json())
+        await self._add(_places(token), token.id, token.model_dump_json())
 
     async def one(self, identifier: str) -> AccessToken | None:
         """Return a token; None: there is none with this id."""
@@ -39,13 +53,12 @@ class AccessTokens:
 
     async def remove_of(self, user_id: str) -> None:
         """Remove the tokens that are bound to a user."""
-        place = keys.access_tokens_of(user_id)
-        if identifiers := await ask(self._redis, "SMEMBERS", place):
-            await ask(self._redis, "HDEL", keys.ACCESS_TOKENS, *identifiers)
-            await ask(self._redis, "SREM", place, *identifiers)
+        await self._remove_of([keys.ACCESS_TOKENS, keys.access_tokens_of(user_id)])
 
     async def remove(self, token: AccessToken) -> None:
         """Remove a token: from now on it counts nowhere."""
-        await ask(self._redis, "HDEL", keys.ACCESS_TOKENS, token.id)
-        if token.user_id is not None:
-            await ask(self._redis, "SREM", keys.access_tokens_of(token.user_id), token.id)
+        await self._remove(_places(token), token.id)
+
+
+def _places(token: AccessToken) -> list[str]:
+    return [keys.ACCESS_TOKENS, *([] if token.user_id is None else [keys.access_tokens_of(token.user_id)])]

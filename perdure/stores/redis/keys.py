@@ -56,7 +56,7 @@ ERASURES = "perdure:erasures"
 """A hash: each tenant that was erased, with its latest erasure."""
 
 
-ACCESS_TOKENS = "perdure:access-tokens"
+ACCESS_TOKENS = "perdure:{access-tokens}"
 """A hash: each token by which somebody may come in to a service, by its id; without its secret."""
 
 
@@ -135,8 +135,8 @@ def former(tenant: str) -> str:
 
 
 def access_tokens_of(user_id: str) -> str:
-    """Return the key of the ids of the tokens that are bound to a user, whom they name: a set."""
-    return f"perdure:access-tokens:{digest('token-user/1', user_id)[:24]}"
+    """Return the key of the ids of the tokens that are bound to a user, whom they name: a set, on their node."""
+    return f"perdure:{{access-tokens}}:{digest('token-user/1', user_id)[:24]}"
 
 
 def requested(mark: str) -> str:

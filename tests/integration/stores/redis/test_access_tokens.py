@@ -1,5 +1,6 @@
 """Tokens in Redis, and the list by which an erasure finds those of its user."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -49,14 +50,19 @@ async def test_an_erasure_reads_the_tokens_of_its_user_alone(redis: Redis, monke
         await tokens.remove(token)
 
 
-async def test_a_token_whose_making_was_cut_off_does_not_stop_an_erasure(redis: Redis) -> None:
+async def test_however_an_erasure_meets_tokens_that_are_made_none_is_left_unlisted(redis: Redis) -> None:
     tokens, user = AccessTokens(redis), f"user {uuid4().hex}"
-    whole = made(user)
-    await tokens.add(whole)
-    await ask(redis, "SADD", keys.access_tokens_of(user), "of-a-token-that-was-never-kept")
+    made_meanwhile = [made(user) for _ in range(40)]
+
+    async def erase() -> None:
+        for _ in range(20):
+            await tokens.remove_of(user)
+
+    await asyncio.gather(erase(), *map(tokens.add, made_meanwhile))
+    left = {token.id for token in made_meanwhile if await tokens.one(token.id)}
+    assert {*await ask(redis, "SMEMBERS", keys.access_tokens_of(user))} == left
     await tokens.remove_of(user)
-    assert await tokens.one(whole.id) is None
-    assert not await redis.exists(keys.access_tokens_of(user))
+    assert [await tokens.one(token.id) for token in made_meanwhile] == [None] * 40
 
 
 async def test_a_token_that_is_revoked_is_not_listed_any_longer(redis: Redis) -> None:
