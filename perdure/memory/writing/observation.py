@@ -236,10 +236,10 @@ def applied(
             # Also one that an earlier attempt has replaced, which is still to be settled and audited.
             entries[replaced.id] = replaced, decision
     for identifier, (entry, decision) in entries.items():
-        if isinstance(entry, Memory) and entry.supersedes not in entries:
-            other = stored.get(entry.supersedes)
+        if isinstance(entry, Memory) and entry.supersedes:
+            other = entries[entry.supersedes][0] if entry.supersedes in entries else stored.get(entry.supersedes)
             if isinstance(other, Memory) and other.state is State.CURRENT and other.superseded_by != identifier:
-                # It could not be replaced.
+                # It could not be replaced, or holds again.
                 entries[identifier] = entry.changed(supersedes=""), decision
     return entries
 
