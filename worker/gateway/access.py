@@ -91,7 +91,7 @@ class AccessCalls(MemoryCalls):
         """Check that an idempotency key is new, or was sent with the same request, and remember it for a day.
 
         Returns:
-            Whether it is new.
+            Whether the request was carried out before.
 
         Args:
             key: The key.
@@ -105,11 +105,22 @@ class AccessCalls(MemoryCalls):
         """
         from perdure.stores.redis.idempotency_keys import IdempotencyKeys  # noqa: PLC0415  the same
 
-        is_first = await IdempotencyKeys(self._redis()).is_first(key, whose, request)
-        if is_first is None:
+        is_done = await IdempotencyKeys(self._redis()).is_done(key, whose, request)
+        if is_done is None:
             fix = "use a new key for another request"
             raise KeyReused(f"the key {key[:80]!r} was sent before with another request ({fix})")
-        return is_first
+        return is_done
+
+    @call
+    async def carried_out(self, key: str, whose: str, request: bytes, *, by: Actor) -> None:
+        """Note that the request under an idempotency key was carried out; see ``require_same_request``.
+
+        Raises:
+            StoreUnavailable: Redis, which is to know, does not answer.
+        """
+        from perdure.stores.redis.idempotency_keys import IdempotencyKeys  # noqa: PLC0415  the same
+
+        await IdempotencyKeys(self._redis()).done(key, whose, request)
 
     def _redis(self) -> "Redis":
         """Return this gateway's connection to Redis, which is opened when it is first used."""

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 from uuid import uuid4
 
 from fastapi import Depends, Header, Query, Request
 
 from perdure.access import Caller
-from perdure.errors import StillRunning
+from perdure.errors import StillRunning, StoreUnavailable
 from perdure.identity import digest
 from worker.gateway import Gateway
 
@@ -71,7 +72,8 @@ class Once:
         self._here = here
         self.key = key
         self.is_repeated = False
-        """Whether the same request was sent under the key before; known once it was identified."""
+        """Whether the same request was carried out under the key before; known once it was identified."""
+        self._sent = ("", b"")
 
     async def identify(self, user_id: str) -> str:
         """Return an id for what is asked: the same for the same request under the same key.
@@ -84,9 +86,15 @@ class Once:
         url, body = self._request.url, getattr(self._request.state, "body", b"")
         asked = b"\n".join([self._request.method.encode(), url.path.encode(), url.query.encode(), body])
         whose = digest("whose/1", self._caller.user_id or "", self._caller.actor.id, user_id)
-        is_first = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
-        self.is_repeated = not is_first
+        self._sent = whose, asked
+        self.is_repeated = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
         return digest("sent/1", whose, url.path, self.key)[:32]
+
+    async def carried_out(self) -> None:
+        """Note that the request was carried out, as far as possible; sent again, it is otherwise carried out again."""
+        if self.key is not None and not self.is_repeated:
+            with suppress(StoreUnavailable):
+                await self._here.carried_out(self.key, *self._sent, by=self._caller.actor)
 
 
 OnceOnly = Annotated[Once, Depends()]

@@ -60,9 +60,10 @@ async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnl
     """
     asked = body.asked(caller, "again")
     await once.identify(str(asked["user_id"]))
-    # A request that is sent again asks for no further run: the first sending has asked for one.
+    # A request that is sent again asks for no further run once the first sending has started one.
     again = body.again and not once.is_repeated
     started = await here.start(validated(AgentTask, asked, "", InvalidTask), by=caller.actor, again=again)
+    await once.carried_out()
     return answered(started, 202, {"Location": f"/v2/control/tasks/{started.workflow_id}"})
 
 

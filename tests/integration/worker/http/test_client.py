@@ -130,6 +130,28 @@ async def test_a_run_that_was_asked_for_once_more_is_not_made_twice(service: Ser
         assert sent == [True, False]
 
 
+async def test_a_run_that_was_asked_for_and_not_started_is_started_once_it_is_asked_for_again(
+    service: Service, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Client(service.url, await service.token(user_id=user)) as client:
+        first = await client.start("once-more", skill="echo-it", inputs={"text": "x"})
+        await client.result(first.workflow_id)
+        body = {"task_id": "once-more", "skill": "echo-it", "inputs": {"text": "x"}, "again": True}
+
+        async def dying(*_: Any, **__: Any) -> None:
+            raise StoreUnavailable("temporal", "the service died here")
+
+        async with service.client_with(await service.token(user_id=user)) as web:
+            key = {"Idempotency-Key": uuid4().hex}
+            with monkeypatch.context() as patched:
+                patched.setattr(service.gateway, "start", dying)
+                assert (await web.post("/v2/control/tasks", json=body, headers=key)).status_code == 503
+            answers = [(await web.post("/v2/control/tasks", json=body, headers=key)).json() for _ in "12"]
+            assert answers[0]["new"]
+            assert not answers[1]["new"]
+        assert (await client.result(first.workflow_id)).output == "x"
+
+
 async def test_waiting_goes_on_while_the_service_is_away(service: Service, user: str) -> None:
     token = await service.token(user_id=user)
     async with losing(service.url) as way, Client(way.url, token) as client:
