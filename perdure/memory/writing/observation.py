@@ -219,8 +219,12 @@ def applied(
     written: dict[str, Entry] = {}
     known = ChainMap(written, dict(stored))
     entries: dict[str, tuple[Entry, Decision]] = {}
+    named_ones = {_named(batch, planned) for planned in decided.items}
     for planned in decided.items:
         changed = after(batch, planned, known)
+        written.update(changed)
+        # With each item, as if it had come alone; what the batch names is replaced only below.
+        changed = {identifier: _unlinked(entry, known, named_ones) for identifier, entry in changed.items()}
         written.update(changed)
         entries |= {identifier: (entry, planned.decision) for identifier, entry in changed.items()}
     # Only now, so that what is replaced stays replaced by a batch that also observes it.
@@ -236,12 +240,18 @@ def applied(
             # Also one that an earlier attempt has replaced, which is still to be settled and audited.
             entries[replaced.id] = replaced, decision
     for identifier, (entry, decision) in entries.items():
-        if isinstance(entry, Memory) and entry.supersedes:
-            other = entries[entry.supersedes][0] if entry.supersedes in entries else stored.get(entry.supersedes)
-            if isinstance(other, Memory) and other.state is State.CURRENT and other.superseded_by != identifier:
-                # It could not be replaced, or holds again.
-                entries[identifier] = entry.changed(supersedes=""), decision
+        if isinstance(entry, Memory) and entry.supersedes not in entries:
+            # It could not be replaced.
+            entries[identifier] = _unlinked(entry, stored), decision
     return entries
+
+
+def _unlinked(entry: Entry, known: Mapping[str, Entry], but: Collection[str] = ()) -> Entry:
+    """Return an entry that names nothing as replaced that is believed, and not to be replaced by it one day."""
+    other = known.get(entry.supersedes) if isinstance(entry, Memory) and entry.supersedes not in but else None
+    if isinstance(other, Memory) and other.state is State.CURRENT and other.superseded_by != entry.id:
+        return entry.changed(supersedes="")
+    return entry
 
 
 def successors(batch: Batch, decided: WritePlan) -> dict[str, set[str]]:

@@ -322,11 +322,12 @@ def test_nothing_that_contradicts_itself_is_believed_at_one_moment(told: list[tu
             assert memory.superseded_by in stored
 
 
-_NINE, _UNTIL = "The standup is at 9.", "Until Friday the standup is at 12."
+_NINE, _TEN, _UNTIL = "The standup is at 9.", "The standup is at 10 now.", "Until Friday the standup is at 12."
 
 
 @given(_TOLD)
 @example([(_NINE, 2), (_UNTIL, 1), (_NINE, 2), (_NINE, 2), (_UNTIL, 1), (_NINE, 2)])
+@example([(_TEN, 1), (_NINE, 1), (_TEN, 1), ("We moved the standup to 11.", 1)])
 def test_a_batch_in_time_order_is_believed_as_if_it_had_come_one_by_one(told: list[tuple[str, int]]) -> None:
     items = in_time(told)
     if items:
