@@ -280,8 +280,10 @@ def tool(
             fix = "leave one of the two out"
             raise InvalidInput(f"tool {named}", "is quick, and a quick call waits for no turn", fix=fix)
         require_distinct(limits, f"tool {named}")
-        if (seconds := timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)) <= 0:
-            raise InvalidInput(f"tool {named}", "has a timeout below zero")
+        seconds = timeout if timeout is not None else DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT
+        if not isinstance(seconds, int | float) or seconds <= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+            fix = "give the seconds, as a number above zero"
+            raise InvalidInput(f"tool {named}", f"has the timeout {seconds!r}", fix=fix)
         return Tool(
             function,
             effect=kind,

@@ -134,9 +134,9 @@ SHADES = "is not one of the choices (there are: dark, pale)"
         ({"many": [1, 2, 3]}, "many: has 3 entries (write at most 2)"),
         ({"many": [1, True, "x"]}, "many[2]: 'x' is not a whole number"),
         ({"on": "perhaps"}, "on: 'perhaps' is not true or false"),
-        ({"shade": "drk"}, "shade: 'drk' is not one of the choices (did you mean 'dark'?)"),
+        ({"shade": "drk"}, "shade: 'drk' is not one of the choices (did you mean 'dark'? there are: dark, pale)"),
         ({"shade": True}, f"shade: true {SHADES}"),
-        ({"shade": ["dark"]}, "shade: is not one of the choices (did you mean 'dark'?)"),
+        ({"shade": ["dark"]}, "shade: is not one of the choices (did you mean 'dark'? there are: dark, pale)"),
         ({"day": "tomorrow"}, f"day: 'tomorrow' is not a date {DAY}"),
         ({"moment": "noon"}, f"moment: 'noon' is not a moment {MOMENT}"),
         ({"moment": "2026-01-31T12:00:00"}, f"moment: has no time zone {MOMENT}"),
@@ -147,7 +147,10 @@ SHADES = "is not one of the choices (there are: dark, pale)"
         ({"values": {"a": {"dict": 1, "b": float("nan")}}}, "values.a.b: is not a finite number"),
         ({"style": "lined"}, f"style: is text {MAPPING}"),
         ({"style": {"width": 1}}, "style.kind: is missing"),
-        ({"style": {"kind": "line"}}, "style.kind: 'line' is not one of the choices (did you mean 'lined'?)"),
+        (
+            {"style": {"kind": "line"}},
+            "style.kind: 'line' is not one of the choices (did you mean 'lined'? there are: filled, lined)",
+        ),
         ({"style": {"kind": "lined"}}, "style.width: is missing"),
         ({"style": {"kind": "lined", "width": "x"}}, "style.width: 'x' is not a whole number"),
         ({"style": {"kind": "lined", "wide": 1}}, "style.wide: is not a field here"),
@@ -168,7 +171,10 @@ def test_what_is_wrong_is_told_in_plain_words_at_a_field_of_the_data(data: dict[
         ({"size": "secret"}, "size: is text (write a whole number)"),
         ({"shade": "secret"}, f"shade: {SHADES}"),
         ({"share": 3}, "share: is too large (write at most 1)"),
-        ({"style": {"kind": "line"}}, "style.kind: 'line' is not one of the choices (did you mean 'lined'?)"),
+        (
+            {"style": {"kind": "line"}},
+            "style.kind: 'line' is not one of the choices (did you mean 'lined'? there are: filled, lined)",
+        ),
     ],
 )
 def test_the_value_of_an_argument_or_of_an_item_is_not_repeated(data: dict[str, object], refusal: str) -> None:

@@ -30,7 +30,7 @@ _OF_AGENTS = frozenset({"instructions", "tools", "skills", "turns", "tokens", "a
 
 def check(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(metavar="FILE.yaml...", help="Skills, tasks, agents, policies or prompts; of a folder, all."),
     ],
     *,
@@ -43,7 +43,9 @@ def check(
     """
     settings, found = Settings(), list[dict[str, str]]()
     require_folders(settings)
-    for file in _all(files):
+    if not all(file.strip() for file in files):
+        raise InvalidInput("FILE.yaml", "is empty", fix="name a file, or a folder: '.' is this one")
+    for file in _all(map(Path, files)):
         kind = _checked(file, settings)
         found.append({"file": str(file), "kind": kind})
         if not as_json:

@@ -17,7 +17,10 @@ from localservers.recipes import TEMPORAL_CLI, WEAVIATE, Server, recipe
 from perdure.settings import Settings
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
-COMPOSE = cast("dict[str, Any]", yaml.safe_load((DEPLOY / "compose.yaml").read_text()))
+IMAGE = re.compile(r"\$\{PERDURE_IMAGE:-([^}]+)\}")
+"""Ours, unless somebody names their own."""
+
+COMPOSE = cast("dict[str, Any]", yaml.safe_load(IMAGE.sub(r"\1", (DEPLOY / "compose.yaml").read_text())))
 SERVICES = cast("dict[str, dict[str, Any]]", COMPOSE["services"])
 ONE_SHOT = {"temporal-schema", "temporal-namespace"}
 SECRET = re.compile(r"PASSWORD|PWD|API_?KEY|ALLOWED_KEYS|AUTH$|SECRET|TOKEN")
@@ -89,7 +92,7 @@ def test_no_password_has_a_default_anywhere() -> None:
     defaults = dict(cast("list[tuple[str, str]]", re.findall(r"\$\{(\w+):?-([^}]*)\}", text)))
     packaged = json.dumps(Settings.model_fields["tools"].default)
     known = {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PERDURE_TOOLS": packaged}
-    assert defaults == known | {"PERDURE_POLICIES": "[]"}
+    assert defaults == known | {"PERDURE_POLICIES": "[]", "PERDURE_IMAGE": "perdure-worker:0.1.0"}
     assert "://:${REDIS_PASSWORD:?" in text
 
 

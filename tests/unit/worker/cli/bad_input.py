@@ -257,8 +257,8 @@ MODULES = {
     ),
     "a time below zero": (
         _READ.replace("'read'", "'read', timeout=-1") + "def a() -> int: ...\n",
-        "has a timeout below zero",
-        "",
+        "has the timeout -1",
+        "give the seconds, as a number above zero",
     ),
     "quick and once": (
         _READ.replace("'read'", "'once', quick=True") + "async def a() -> int: ...\n",

@@ -124,3 +124,11 @@ def test_of_a_folder_its_files_are_checked(folder: Path) -> None:
     (folder / "empty").mkdir()
     ran = CliRunner().invoke(app, ["check", "empty"])
     assert (ran.exit_code, "there is no YAML file in empty" in ran.stderr) == (2, True)
+
+
+def test_an_empty_name_is_refused_and_is_not_this_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a shell writes it that expands a variable which is not set."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "greet.yaml").write_text(SKILL)
+    ran = CliRunner().invoke(app, ["check", ""])
+    assert (ran.exit_code, "FILE.yaml: is empty (name a file, or a folder" in ran.stderr) == (2, True)
