@@ -110,6 +110,7 @@ recordings: setup ## Record again what the release to come stores and sends: his
 	@$(BIN)/python -m tests.replay.record
 	@$(BIN)/python -m tests.recorded.samples
 	@$(BIN)/python -m tests.recorded.stored
+	@$(BIN)/python -m tests.recorded.identities
 
 reference: setup ## Write anew what is generated: the reference pages, from their models, and the blocking client
 	@$(BIN)/python -m perdure.reference

@@ -80,7 +80,7 @@ class Submitter:
         if not any(_tells_of(line, job) for line in await self.journal.read(batch.tenant, naming=[job])):
             accepted = lines.accepted(job, batch, now)
             await self.journal.append(batch.tenant, accepted, epoch=batch.epoch, asked_at=accepted_at, people=people)
-        reached(CrashPoint.SUBMIT_MIRRORED)
+        reached(CrashPoint.SUBMIT_JOURNALED)
         if not await self._started(Workflow.INGEST_MEMORY, batch, job, batch.tenant, _counted(batch)):
             # If it has settled, nothing else would erase again what was journaled just now.
             await self.writer.settled_again(batch.tenant, job)

@@ -19,7 +19,7 @@ class CrashPoint(StrEnum):
 
     SUBMIT_HELD = "submit.held"
     """Held items have their workflows; the rest is not in the journal yet."""
-    SUBMIT_MIRRORED = "submit.mirrored"
+    SUBMIT_JOURNALED = "submit.journaled"
     """The batch is in the journal; its job is not started."""
     SUBMIT_STARTED = "submit.started"
     """The job is started; its submitter does not know yet."""

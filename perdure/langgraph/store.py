@@ -41,6 +41,7 @@ from perdure.memory.recall.query import RecallResult
 from perdure.memory.writing.batch_checks import batches
 from perdure.names import EXACT_POLICY
 from perdure.strategies import Strategy
+from perdure.together import together
 from perdure.tolerance import changed_back
 
 T = TypeVar("T")
@@ -105,11 +106,11 @@ class PerdureStore(BaseStore):
         return asyncio.run_coroutine_threadsafe(call, self._loop).result()
 
     async def _batch(self, ops: Sequence[Op]) -> list[Result]:
-        results = await asyncio.gather(*(self._read(op) for op in ops if not isinstance(op, PutOp)))
+        results = await together(*(self._read(op) for op in ops if not isinstance(op, PutOp)))
         read = iter(results)
         puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         users = {namespace[0] for namespace, _ in puts}
-        await asyncio.gather(*(self._put([op for op in puts.values() if op.namespace[0] == user]) for user in users))
+        await together(*(self._put([op for op in puts.values() if op.namespace[0] == user]) for user in users))
         return [None if isinstance(op, PutOp) else next(read) for op in ops]
 
     async def _read(self, op: Op) -> Result:
@@ -178,7 +179,7 @@ class PerdureStore(BaseStore):
     async def _found(self, user: str, places: Sequence[Place]) -> dict[Place, KeptItem]:
         """Return the items at some places of a user, as they were put last."""
         found: dict[Place, KeptItem] = {}
-        for result in await asyncio.gather(*(self._exactly(user, item_key(*place)) for place in places)):
+        for result in await together(*(self._exactly(user, item_key(*place)) for place in places)):
             for record in result.items:
                 one = kept_item(record.key, record.payload)
                 if one is not None and (_place(one) not in found or one.updated > found[_place(one)].updated):
@@ -211,12 +212,12 @@ class PerdureStore(BaseStore):
     async def _put(self, ops: Sequence[PutOp]) -> None:
         """Put or delete items of one user."""
         user = ops[0].namespace[0]
-        await asyncio.gather(*(self._delete(user, op) for op in ops if op.value is None))
+        await together(*(self._delete(user, op) for op in ops if op.value is None))
         kept = [op for op in ops if op.value is not None]
         there = await self._found(user, [(op.namespace, op.key) for op in kept])
         records = [self._record(op, there.get((op.namespace, op.key))) for op in kept]
         unmarked = [one for one in dict.fromkeys(op.namespace for op in kept) if one not in self._marked]
-        marks = await asyncio.gather(*(self._exactly(user, namespace_key(one)) for one in unmarked))
+        marks = await together(*(self._exactly(user, namespace_key(one)) for one in unmarked))
         fresh = [one for one, found in zip(unmarked, marks, strict=True) if not found.items]
         records = [namespace_record(KeptNamespace(namespace=one, created=self._now())) for one in fresh] + records
         for batch in batches(records):

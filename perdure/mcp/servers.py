@@ -1,6 +1,5 @@
 """All MCP servers of a worker: asked for their tools when it starts, and none of them holds that up for long."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from perdure.mcp.connection import ServerConnection
 from perdure.mcp.shape import McpServer
 from perdure.mcp.tools import McpTool
 from perdure.secrets.sources import SecretKeeper
+from perdure.together import together
 from perdure.tools import Tool, tool_name
 
 _log = structlog.get_logger(__name__)
@@ -64,7 +64,7 @@ class McpServers:
         Args:
             within: Seconds after which one that has not answered counts as away.
         """
-        await asyncio.gather(*(self._look(one, within) for one in self._connections.values()))
+        await together(*(self._look(one, within) for one in self._connections.values()))
 
     def serve(self) -> tuple[McpTool, ...]:
         """Return the tools that are known now, of which a worker makes activities: further ones need a new worker."""
@@ -107,7 +107,7 @@ class McpServers:
 
     async def close(self) -> None:
         """End all connections, and the processes that were started for them."""
-        await asyncio.gather(*(one.close() for one in self._connections.values()))
+        await together(*(one.close() for one in self._connections.values()))
 
     async def _look(self, connection: ServerConnection, within: float) -> None:
         server = connection.server

@@ -1,1 +1,1 @@
-"""Models that turn text into vectors."""
+"""Models: of language, and those that turn text into vectors."""

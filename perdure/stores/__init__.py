@@ -1,1 +1,1 @@
-"""The stores: Weaviate, Redis, the journal on disk. They keep what they are given, and decide nothing."""
+"""The stores: Weaviate, Redis, and on disk the journal, the audit, the spool and the tenant key. They decide nothing."""

@@ -82,7 +82,7 @@ async def test_a_worker_killed_between_the_hold_and_the_job_asks_once(
     "point",
     [
         "hold.approved",
-        "submit.mirrored:2",
+        "submit.journaled:2",
         "submit.started:2",
         "plan.decided:2",
         "change.journaled",

@@ -65,7 +65,7 @@ async def start(here: Deployment, servers: Servers, crash_at: str = "") -> Child
 @pytest.mark.parametrize(
     "point",
     [
-        pytest.param("submit.mirrored", marks=pytest.mark.slow),
+        pytest.param("submit.journaled", marks=pytest.mark.slow),
         "submit.started",
         pytest.param("plan.decided", marks=pytest.mark.slow),
         pytest.param("apply.leased", marks=pytest.mark.slow),

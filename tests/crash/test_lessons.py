@@ -18,7 +18,7 @@ FAILS = "steps: [{id: no, tool: garbles, retry: 1}]"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("point", ["submit.mirrored", "submit.started", "apply.half_written"])
+@pytest.mark.parametrize("point", ["submit.journaled", "submit.started", "apply.half_written"])
 async def test_a_worker_killed_before_a_lesson_is_written(servers: Servers, tmp_path: Path, point: str) -> None:
     async with bench(servers, tmp_path, serving=False) as one:
         assert one.deployed is not None

@@ -24,7 +24,7 @@ from tests.support.waiting import until
     "point",
     [
         pytest.param("promote.taken", marks=pytest.mark.slow),
-        pytest.param("submit.mirrored", marks=pytest.mark.slow),
+        pytest.param("submit.journaled", marks=pytest.mark.slow),
         pytest.param("submit.started", marks=pytest.mark.slow),
         pytest.param("promote.submitted", marks=pytest.mark.slow),
     ],

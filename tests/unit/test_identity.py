@@ -28,6 +28,7 @@ from perdure.identity import (
     workflow_id,
 )
 from perdure.requests import RecallRequest, RememberRequest
+from tests.recorded.identities import WRITTEN, recipes
 from perdure.tasks import AgentTask
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -150,3 +151,9 @@ def test_keys_and_tenants_that_are_derived_stay_what_they_are_for_ever() -> None
     assert owner_tenant_id(key, "team:apollo") == "t_97acdf2586f8d3cc018af6873ea3a4be28a16dd2"
     assert installation_tenant_id(key) == "t_617c559cdd0227a056fbdf94c3e7eddfc2d08b71"
     assert author_id("t_ops", "t_ada") == "author_3d8296b5e273beb379800f4d"
+
+
+def test_what_identities_are_made_of_changes_with_their_names_alone() -> None:
+    """Otherwise a build that runs beside another one takes what that has done for something else."""
+    assert recipes() == json.loads(WRITTEN.read_text(encoding="utf-8"))
+    assert len(recipes()) > 50

@@ -64,7 +64,7 @@ class Authenticator:
         if text.startswith(f"{PREFIX}_"):
             return await self._gateway.caller(text, by=PROGRAM)
         if self._provider is None or text.count(".") != 2:
-            raise NotAuthenticated("the token does not count")
+            raise NotAuthenticated("the token is not valid")
         return await self._provider.caller(text)
 
 

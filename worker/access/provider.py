@@ -70,10 +70,10 @@ class Provider:
         """
         try:
             if len(text) > _LONGEST:
-                raise NotAuthenticated("the token does not count")
+                raise NotAuthenticated("the token is not valid")
             header = jwt.get_unverified_header(text)
             if header.get("alg") not in ALGORITHMS:
-                raise NotAuthenticated("the token does not count")
+                raise NotAuthenticated("the token is not valid")
             key = await self._key(str(header.get("kid", "")))
             claims = jwt.decode(
                 text,
@@ -87,7 +87,7 @@ class Provider:
             )
             return _caller(claims, self.user_claim)
         except (jwt.PyJWTError, ValidationError, ValueError) as error:
-            raise NotAuthenticated("the token does not count") from error
+            raise NotAuthenticated("the token is not valid") from error
 
     async def _key(self, identifier: str) -> jwt.PyJWK:
         # Whose key is known does not wait for an answer that another request waits for already.
@@ -99,7 +99,7 @@ class Provider:
             return self._keys[identifier]
         if self._problem:
             raise self._problem.with_traceback(None)
-        raise NotAuthenticated("the token does not count")
+        raise NotAuthenticated("the token is not valid")
 
     def _is_due(self, identifier: str) -> bool:
         now = time.monotonic()

@@ -70,7 +70,7 @@ class AccessCalls(MemoryCalls):
             caller = kept and caller_of(kept, parts[1], datetime.now(UTC))
             if caller:
                 return caller
-        raise NotAuthenticated("the token does not count")
+        raise NotAuthenticated("the token is not valid")
 
     async def admission(self, caller: Caller | None, what: str, operation: str, *, admitted: bool, by: Actor) -> None:
         """Audit that somebody was admitted, or turned away. Without the tenant key, nothing can be audited here.

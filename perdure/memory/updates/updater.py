@@ -1,4 +1,4 @@
-"""Changes memories by their ids on the real stores, through the one door. What becomes of a memory is revising's."""
+"""Changes memories by their ids on the real stores, through the one door. What becomes of one, ``revisions`` says."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,1 +1,1 @@
-"""Long-term memory in Weaviate: records and memories, one tenant per user. Never ranks, decides or embeds."""
+"""Long-term memory in Weaviate: records, memories and turns, one tenant per user. Never ranks, decides or embeds."""

@@ -1,1 +1,1 @@
-"""Why a sentence is not believed: a module for each ground, over its words (``reading.words_of``). Pure."""
+"""Why a sentence is not believed: a module for each ground, over its words (``parser.words_of``). Pure."""

@@ -62,7 +62,7 @@ async def test_without_a_token_everything_leads_to_the_login(service: Service) -
         assert page.status_code == 200
         assert "script-src 'self'" in page.headers["content-security-policy"]
         refused = await client.post("/login", data={"token": "nonsense"})
-        assert (refused.status_code, "does not count" in refused.text) == (401, True)
+        assert (refused.status_code, "is not valid" in refused.text) == (401, True)
         assert "set-cookie" not in refused.headers
 
 
