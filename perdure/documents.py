@@ -268,11 +268,12 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
     kind, value, context = one["type"], one["input"], one.get("ctx", {})
     named = f"{_quoted(value)} " if shown and isinstance(value, str | int | float) else ""
     if kind in ("union_tag_invalid", "enum", "literal_error"):
-        # Pydantic lists the choices: 'a', 'b' or 'c'.
+        # Pydantic lists the choices: 'a', 'b' or 'c'. All are told: "none" is close to "on", and meant "off".
         choices = re.findall(r"'([^']*)'", context.get("expected_tags") or context["expected"])
         if "tag" in context:
             value, named = context["tag"], f"{_quoted(context['tag'])} "
-        return f"{named}is not one of the choices", _choice(str(value), choices)
+        fixes = dict.fromkeys((nearest(str(value), choices), nearest("", choices)))
+        return f"{named}is not one of the choices", " ".join(fixes)
     if kind == "string_type" and isinstance(value, int | float):
         return f"is {kind_of(value)}", "put it in quotes"
     if kind in _WANTED:
@@ -327,16 +328,6 @@ def nearest(name: str, known: Iterable[str], whose: str = "") -> str:
     if close := difflib.get_close_matches(name, names):
         return f"did you mean {close[0]!r}?"
     return "; ".join(filter(None, (f"there are: {_listed(names)}" if names else "", whose)))
-
-
-_FEW = 12
-"""Choices up to which all are listed even if one is close: "none" is close to "on", and meant "off"; a choice."""
-
-
-def _choice(value: str, choices: list[str]) -> str:
-    """Suggest the closest of some choices, and list them where they are few."""
-    close, listed = nearest(value, choices), f"there are: {_listed(sorted(choices))}"
-    return close if close == listed or len(choices) > _FEW else f"{close} {listed}"
 
 
 def kind_of(value: object) -> str:

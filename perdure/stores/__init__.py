@@ -1,1 +1,1 @@
-"""The stores: Weaviate, Redis, and on disk the journal, the audit, the spool and the tenant key. They decide nothing."""
+"""The stores: Weaviate, Redis; on disk the journal, the audit, the spool and the tenant key. They decide nothing."""

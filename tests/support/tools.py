@@ -212,7 +212,12 @@ async def _taken(ledger: str, seconds: float, *, fails: bool = False) -> str:
 @tool(effect="once", timeout=2.0)
 async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
     """Begin, take a while, and end."""
-    return await _taken(ledger, seconds, fails=fails)
+    append_line(ledger, "begun")
+    await asyncio.sleep(seconds)
+    if fails:
+        raise ConnectionError("gone")
+    append_line(ledger, "ended")
+    return "ended"
 
 
 @tool(effect="once", timeout=6.0)

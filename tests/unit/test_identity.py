@@ -28,8 +28,8 @@ from perdure.identity import (
     workflow_id,
 )
 from perdure.requests import RecallRequest, RememberRequest
-from tests.recorded.identities import WRITTEN, recipes
 from perdure.tasks import AgentTask
+from tests.recorded.identities import WRITTEN, recipes
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 json_values: st.SearchStrategy[JsonValue] = st.recursive(

@@ -5,12 +5,12 @@ time does not order the two, where a guess or a tool speaks against a person, or
 that they share, or where a constraint would be lifted.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from perdure.assertions import SPEAKERS
-from perdure.entries import Described, Memory, MemoryType, Source, State
+from perdure.entries import Described, Entry, Memory, MemoryType, Source, State
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
 from perdure.memory.extraction.conditions import may_concern
@@ -146,6 +146,14 @@ def overtaken(memory: Memory, item: MemoryItem, by: str, at: datetime) -> Memory
         end = min(memory.valid_until or start, start)
         return memory.changed(valid_until=end, superseded_by=by, superseded_at=max(end, at), contradicted=True)
     return memory.superseded(by, at, contradicted=True)
+
+
+def unlinked(entry: Entry, known: Mapping[str, Entry], but: Collection[str] = ()) -> Entry:
+    """Return an entry that names nothing as replaced that is believed, and not to be replaced by it one day."""
+    other = known.get(entry.supersedes) if isinstance(entry, Memory) and entry.supersedes not in but else None
+    if isinstance(other, Memory) and other.state is State.CURRENT and other.superseded_by != entry.id:
+        return entry.changed(supersedes="")
+    return entry
 
 
 def said(memory: Memory) -> MemoryItem:

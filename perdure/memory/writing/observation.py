@@ -22,7 +22,7 @@ from perdure.entries import (
 from perdure.identity import occurrence_id
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_id, item_text, statement
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
-from perdure.memory.writing.contradictions import overtaken, replaces
+from perdure.memory.writing.contradictions import overtaken, replaces, unlinked
 from perdure.tolerance import changed_back, taken_back
 
 REINFORCEMENT = 0.1
@@ -224,7 +224,7 @@ def applied(
         changed = after(batch, planned, known)
         written.update(changed)
         # With each item, as if it had come alone; what the batch names is replaced only below.
-        changed = {identifier: _unlinked(entry, known, named_ones) for identifier, entry in changed.items()}
+        changed = {identifier: unlinked(entry, known, named_ones) for identifier, entry in changed.items()}
         written.update(changed)
         entries |= {identifier: (entry, planned.decision) for identifier, entry in changed.items()}
     # Only now, so that what is replaced stays replaced by a batch that also observes it.
@@ -242,16 +242,8 @@ def applied(
     for identifier, (entry, decision) in entries.items():
         if isinstance(entry, Memory) and entry.supersedes not in entries:
             # It could not be replaced.
-            entries[identifier] = _unlinked(entry, stored), decision
+            entries[identifier] = unlinked(entry, stored), decision
     return entries
-
-
-def _unlinked(entry: Entry, known: Mapping[str, Entry], but: Collection[str] = ()) -> Entry:
-    """Return an entry that names nothing as replaced that is believed, and not to be replaced by it one day."""
-    other = known.get(entry.supersedes) if isinstance(entry, Memory) and entry.supersedes not in but else None
-    if isinstance(other, Memory) and other.state is State.CURRENT and other.superseded_by != entry.id:
-        return entry.changed(supersedes="")
-    return entry
 
 
 def successors(batch: Batch, decided: WritePlan) -> dict[str, set[str]]:
