@@ -16,6 +16,7 @@ from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable, TenantErased
 from perdure.holds import Hold
 from perdure.jobs import Batch, UnusableItem
+from perdure.memory.membership import MemberBook
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Passed
@@ -44,6 +45,7 @@ class Submitter:
     writer: Writer
     intake: Intake
     erasures: RedisErasures
+    members: MemberBook
 
     async def submit(self, batch: Batch, job: str, *, people: Collection[str] = ()) -> Batch:
         """Put on hold what has to wait, journal the rest of a batch, and start its job; returns that rest.
@@ -60,6 +62,8 @@ class Submitter:
                 these people was.
         """
         now = datetime.now(UTC)
+        if batch.stated_by:
+            batch = batch.changed(by=await self.members.named(batch.tenant, batch.author, batch.stated_by))
         accepted_at = batch.accepted_at or now
         # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
         with suppress(StoreUnavailable):

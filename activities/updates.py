@@ -49,6 +49,8 @@ class UpdateActivities:
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
         stated_by = self.members.author(request.user_id, request.of)
+        if stated_by:
+            request = request.changed(by=await self.members.named(tenant, request.by, stated_by))
         updated = await self.updater.update(
             tenant, request, operation=operation, at=datetime.now(UTC), epoch=epoch, stated_by=stated_by
         )
@@ -68,12 +70,13 @@ class UpdateActivities:
         if both := {*request.grant} & {*request.withdraw}:
             raise InvalidInput("grant", f"{min(both)} is also withdrawn", fix="say one of the two")
         tenant = await self.members.tenant(request.user_id, request.of)
+        stated_by = self.members.author(request.user_id, request.of)
         found = await self.consents.say(
             tenant,
             grant=request.grant,
             withdraw=request.withdraw,
             operation=f"consent:{activity.info().workflow_run_id}",
-            by=request.by,
+            by=await self.members.named(tenant, request.by, stated_by) if stated_by else request.by,
             at=request.asked_at or activity.info().scheduled_time,
         )
         return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})

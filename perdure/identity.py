@@ -7,6 +7,7 @@ Unicode NFC. Canonical JSON quotes its strings, so ``("a", "bc")`` and ``("ab", 
 import hashlib
 import hmac
 import json
+import re
 import unicodedata
 import uuid
 from typing import Annotated, Any, cast
@@ -163,6 +164,11 @@ def author_id(owner: str, member: str) -> str:
         member: The member's.
     """
     return f"author_{digest('author/1', owner, member)[:24]}"
+
+
+def is_author_id(identifier: str) -> bool:
+    """Return whether an id has the form of one that stands for a member."""
+    return re.fullmatch(r"author_[0-9a-f]{24}", identifier) is not None
 
 
 def owner_tenant_id(key: bytes, owner: str) -> str:

@@ -184,7 +184,9 @@ class Reader:
         Raises:
             InvalidInput: There is no such entry of the user or owner.
         """
-        return await self._history(await self.tenant(user_id, of), identifier, by=by)
+        found = await self._history(await self.tenant(user_id, of), identifier, by=by)
+        names = {} if of is None else await self._reading.members.names(of)
+        return [one.changed(by=one.by.changed(id=names.get(one.by.id, one.by.id))) for one in found]
 
     async def identified(self, user_id: str, of: str | None, beginnings: Sequence[str]) -> list[str]:
         """Return the ids of a user's entries that begin so; what none begins with, as it is.

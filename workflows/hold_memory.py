@@ -114,7 +114,9 @@ class HoldMemory:
 
     async def _decided(self, hold: Hold, by: Actor, at: Instant, note: str, *, approved: bool) -> Decided:
         if not approved:
-            who = f"{by.id or 'a person'} rejected it" if by != _SILENCE else self._over
+            # A member's own id would stay in their team's journal once they are erased.
+            person = "a member" if hold.batch.stated_by else by.id or "a person"
+            who = f"{person} rejected it" if by != _SILENCE else self._over
             return await self._rejected(hold, by, at, who, note)
         approval = Approved(at=at, doubt=hold.doubt, note=note, reworded=bool(self._text))
         if self._text:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 
-from perdure.changes import Actor
+from perdure.changes import Actor, ActorKind
 from perdure.erasures import Erasure, is_under_way
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.identity import author_id
@@ -77,6 +77,28 @@ class MemberBook:
     def author(self, user_id: str, of: str | None) -> str:
         """Return what stands for who states something in an owner's memory; empty in the user's own memory."""
         return "" if of is None else author_id(self._key.tenant_of_owner(of), self._key.tenant_of(user_id))
+
+    async def named(self, owner: str, by: Actor, stated_by: str) -> Actor:
+        """Return who acts as an owner's memory may name them: a member's own id would outlast their erasure.
+
+        Args:
+            owner: The owner's tenant.
+            by: Who acts; anybody who is and was no member is named as they are.
+            stated_by: What stands for the user who asks: they may be erased by now.
+
+        Raises:
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        for member in self._tenant_of(by) if by.kind is ActorKind.PERSON else ():
+            stands = author_id(owner, member)
+            if stands == stated_by or await self._one(owner, member) is not None:
+                return by.changed(id=stands)
+        return by
+
+    async def names(self, owner: str) -> dict[str, str]:
+        """Return the ids of an owner's members, by what stands for them in its memory."""
+        tenant = self._key.tenant_of_owner(owner)
+        return {author_id(tenant, one.member): one.user_id for one in await self.of(owner)}
 
     async def erasable(self, user_id: str, of: str | None) -> str:
         """Return the same as ``tenant``, also for a former member of an owner whose erasure was interrupted.

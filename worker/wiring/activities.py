@@ -84,6 +84,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         writer=services.writer,
         intake=services.intake,
         erasures=services.erasures,
+        members=services.members,
     )
     changed = ChangedTenants(services.redis)
     recalls = TaskRecalls(services.redis, services.bindings.ttl)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
+from perdure.identity import is_author_id
 from perdure.memory.audit.reader import AuditRemoval
 from perdure.memory.audit.verification import Missing
 from perdure.memory.audit.writer import STORE, ChainWriter
@@ -296,8 +297,7 @@ class Audit:
     def _act(
         self, kind: AuditKind, tenant: str, ids: Mapping[str, Sequence[str]], operation: str, by: Actor
     ) -> AuditLine:
-        named = {why: tuple(some) for why, some in ids.items()}
-        actor = self._without_user_id(tenant, by)
+        actor, named = self._without_user_id(tenant, by), {why: tuple(some) for why, some in ids.items()}
         return AuditLine(kind=kind, at=datetime.now(UTC), tenant=tenant, operation=operation, by=actor, ids=named)
 
     def _without_user_id(self, tenant: str, by: Actor) -> Actor:
@@ -306,7 +306,7 @@ class Audit:
         Every person may be a user, whoever's memories they are; of the others, those who act under the user's id.
         """
         try:
-            own = self._key.tenant_of(by.id) if by.id else ""
+            own = self._key.tenant_of(by.id) if by.id and not is_author_id(by.id) else ""
         except InvalidInput:
             return by
         return by.changed(id=own) if own == tenant or (own and by.kind is ActorKind.PERSON) else by

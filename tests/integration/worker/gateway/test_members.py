@@ -124,6 +124,40 @@ async def test_a_member_replaces_what_another_one_said_only_by_a_persons_decisio
     assert not [line for line in lines if kim in line.model_dump_json()]
 
 
+async def test_what_members_did_by_themselves_names_them_until_they_are_erased(
+    here: Deployment, gateway: Gateway, team: str
+) -> None:
+    ada, kim = f"ada {uuid4().hex}", f"kim {uuid4().hex}"
+    await enrol(gateway, team, ada)
+    await enrol(gateway, team, kim)
+    by = Actor(kind=ActorKind.PERSON, id=kim)
+
+    async def said(user: str, text: str, by: Actor) -> ItemReceipt:
+        item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
+        request = RememberRequest(user_id=user, of=team, key=uuid4().hex, items=(item,), by=by)
+        [done] = (await gateway.receipt(await gateway.remember(request, by=by), by=by)).items
+        return done
+
+    own = (await said(kim, FACT, by)).id
+    await gateway.update(UpdateRequest(user_id=kim, of=team, id=own, update=Pinning(pinned=True)), by=by)
+    await gateway.consent(ConsentRequest(user_id=kim, of=team, grant=(Purpose.EXTRACTED,)), by=by)
+    await said(ada, "The standup is at 9.", ADMIN)
+    for text, approve in (("The standup is at 10.", True), ("The standup is at 11.", False)):
+        held = await said(ada if approve else kim, text, ADMIN)
+        if held.fate is Fate.HELD:
+            await gateway.decide(kim, held.hold, of=team, approve=approve, by=by)
+    names = {version.by.id for version in await gateway.history(ada, own, of=team, by=ADMIN)}
+    assert names == {kim}, "a member is told who among them it was"
+    owner = here.services.tenant_key.tenant_of_owner(team)
+    await gateway.set_member(MemberRequest(of=team, user_id=kim, belongs=False), by=ADMIN)
+    await gateway.erase(EraseRequest(user_id=kim), by=ADMIN)
+    folder = here.settings.journal_folder
+    assert [path for path in folder.rglob("*") if path.is_file() and kim.encode() in path.read_bytes()] == []
+    assert kim not in str(await ask(here.services.redis, "HGETALL", keys.consents(owner)))
+    names = {version.by.id for version in await gateway.history(ada, own, of=team, by=ADMIN)}
+    assert names == {author(here, team, kim)}, "nothing says any more whom this stands for"
+
+
 BY_WORKERS = ("recall", "remember", "update", "consent", "erase", "forget", "undo", "reconcile")
 """What a process without the tenant key can ask for."""
 
