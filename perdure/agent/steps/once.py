@@ -184,7 +184,7 @@ class OnceRunner:
         # What others did may show only after a policy's question was answered, days later: it is looked for again.
         await self._claims.release(mine.effect, mine.owner, known=mine.tool.check is None)
         if mine.tool.check is not None:
-            await self._claims.doubt(mine.effect, mine.owner, 0.0)
+            await self._claims.doubt(mine.effect, mine.owner, 0.0, checked=True)
 
     async def _renewed(self, mine: "_Mine", claim: Claim) -> Claim:
         """Return the claim with its whole time, of which policies may have taken some; ClaimLost if another has it."""

@@ -91,8 +91,8 @@ for _, key in ipairs(redis.call('SMEMBERS', KEYS[2])) do
   else
     redis.call('ZADD', KEYS[3], 'GT', expiry, key)
     if string.find(key, ':claim:', 1, true) then
-      local claim = redis.call('HMGET', key, 'result', 'step')
-      if not claim[1] then unknown[#unknown + 1] = claim[2] end
+      local claim = redis.call('HMGET', key, 'result', 'step', 'fresh')
+      if not claim[1] and claim[3] ~= 'checked' then unknown[#unknown + 1] = claim[2] end
     end
   end
 end

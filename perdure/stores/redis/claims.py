@@ -127,7 +127,7 @@ _DOUBT = (
     + """
 if owner == ARGV[1] and not result then
   deadline, note = now + ARGV[2], ARGV[3]
-  redis.call('HSET', KEYS[1], 'deadline', deadline, 'note', note, 'fresh', 'no')
+  redis.call('HSET', KEYS[1], 'deadline', deadline, 'note', note, 'fresh', ARGV[4])
 end
 return seen()
 """
@@ -276,18 +276,22 @@ class Claims:
         if claim.holding is ClaimState.THEIRS:
             raise ClaimLost("another attempt took this effect over before its result was stored")
 
-    async def doubt(self, effect: OnceEffect, owner: str, seconds: float) -> Claim:
+    async def doubt(self, effect: OnceEffect, owner: str, seconds: float, *, checked: bool = False) -> Claim:
         """End the claim's time: its owner did not act, though what happened before it is not known.
 
         Args:
             effect: The effect.
             owner: Who has the claim.
             seconds: How much longer an earlier attempt may act.
+            checked: Whether the tool's check found that it had not happened: then it is of no unknown fate, and the
+                next attempt looks once more.
 
         Returns:
             The claim, as one that has to be taken over.
         """
-        return await _ask(self._doubt, effect, owner, int(seconds * 1000), noted(seconds))
+        return await _ask(
+            self._doubt, effect, owner, int(seconds * 1000), noted(seconds), "checked" if checked else "no"
+        )
 
     async def failed(self, effect: OnceEffect, owner: str, problem: str) -> None:
         """Note how the attempt that has the claim failed, for the person who is asked what it did; the claim stays."""
