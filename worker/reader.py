@@ -306,7 +306,10 @@ class Reader:
         return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))
 
     async def _check_all(self) -> None:
-        await together(*map(self._check, self.unanswered))
+        # Each ends in time by itself. One that another's refusal cuts off while it connects leaves its socket open.
+        ended = await asyncio.gather(*map(self._check, self.unanswered), return_exceptions=True)
+        for refused in (one for one in ended if one is not None):
+            raise refused
 
     async def _check(self, check: Callable[[], Awaitable[object]]) -> None:
         with contextlib.suppress(StoreUnavailable, TimeoutError):
