@@ -49,8 +49,7 @@ class UpdateActivities:
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
         stated_by = self.members.author(request.user_id, request.of)
-        if stated_by:
-            request = request.changed(by=await self.members.named(tenant, request.by, stated_by))
+        request = request.changed(by=await self.members.named(tenant, request.by, stated_by))
         updated = await self.updater.update(
             tenant, request, operation=operation, at=datetime.now(UTC), epoch=epoch, stated_by=stated_by
         )
@@ -76,7 +75,7 @@ class UpdateActivities:
             grant=request.grant,
             withdraw=request.withdraw,
             operation=f"consent:{activity.info().workflow_run_id}",
-            by=await self.members.named(tenant, request.by, stated_by) if stated_by else request.by,
+            by=await self.members.named(tenant, request.by, stated_by),
             at=request.asked_at or activity.info().scheduled_time,
         )
         return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})

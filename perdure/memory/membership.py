@@ -84,12 +84,13 @@ class MemberBook:
         Args:
             owner: The owner's tenant.
             by: Who acts; anybody who is and was no member is named as they are.
-            stated_by: What stands for the user who asks: they may be erased by now.
+            stated_by: What stands for the user who asks: they may be erased by now. Empty: it is their own memory,
+                which goes with them and names everybody as they are.
 
         Raises:
             StoreUnavailable: Neither Redis nor the journal can tell.
         """
-        for member in self._tenant_of(by) if by.kind is ActorKind.PERSON else ():
+        for member in self._tenant_of(by) if stated_by and by.kind is ActorKind.PERSON else ():
             stands = author_id(owner, member)
             if stands == stated_by or await self._one(owner, member) is not None:
                 return by.changed(id=stands)

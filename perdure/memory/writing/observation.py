@@ -222,9 +222,9 @@ def applied(
     named_ones = {_named(batch, planned) for planned in decided.items}
     for planned in decided.items:
         changed = after(batch, planned, known)
-        written.update(changed)
         # With each item, as if it had come alone; what the batch names is replaced only below.
-        changed = {identifier: unlinked(entry, known, named_ones) for identifier, entry in changed.items()}
+        then = known.new_child(changed)
+        changed = {identifier: unlinked(entry, then, named_ones) for identifier, entry in changed.items()}
         written.update(changed)
         entries |= {identifier: (entry, planned.decision) for identifier, entry in changed.items()}
     # Only now, so that what is replaced stays replaced by a batch that also observes it.
