@@ -11,10 +11,7 @@ from activities.pinned_plans import PinnedPlan
 from activities.step_results import StepResults, StepsSource, bound_to, require_kept
 from activities.task_runs import LISTED_WITHIN
 from perdure.agent.readers import inline_of
-from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
-from perdure.agent.steps.calls import INLINE_LIMIT, Compensation, Result, Value
-from perdure.agent.steps.values import Values
-from perdure.agent.taking_over import (
+from perdure.agent.reused_steps import (
     FIELD,
     LeftBySteps,
     TakenOver,
@@ -26,15 +23,18 @@ from perdure.agent.taking_over import (
     taken_over,
     undoing,
 )
-from perdure.beginnings import ANY, Beginning, BeginRequest
-from perdure.bindings import TaskBinding
+from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
+from perdure.agent.steps.calls import INLINE_LIMIT, Compensation, Result, Value
+from perdure.agent.steps.values import Values
 from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable, Unconfirmed
 from perdure.identity import digest
 from perdure.skills.shape import Skill
 from perdure.stores.redis.bindings import TaskBindings
-from perdure.tasks import AgentTask
+from perdure.values.beginnings import ANY, Beginning, BeginRequest
+from perdure.values.bindings import TaskBinding
+from perdure.values.tasks import AgentTask
 
 
 @dataclass(frozen=True)

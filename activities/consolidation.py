@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from temporalio import activity
 
-from perdure.changes import Actor
 from perdure.memory.consolidation.consolidator import Consolidator, Duplicates, Pair
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Instant, Passed
 from perdure.names import Activity
 from perdure.stores.redis.changed_tenants import ChangedTenants
+from perdure.values.changes import Actor
 
 _PAGE = 100
 

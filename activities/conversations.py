@@ -10,10 +10,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.task_runs import LISTED_WITHIN
 from perdure.agent.goal_calls import turn_of
 from perdure.agent.turns import Conversation
-from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.names import BINDING, CONVERSATION
 from perdure.temporal.errors import of_call
+from perdure.values.bindings import TaskBinding
 
 _ANSWERED_WITHIN = timedelta(seconds=10)
 

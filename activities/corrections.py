@@ -14,7 +14,6 @@ from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.values import Values
 from perdure.agent.tool_specs import MemoryTool
 from perdure.agent.turns import CorrectCall
-from perdure.changes import Actor, ActorKind
 from perdure.documents import mapping, validated
 from perdure.errors import InvalidArguments, InvalidInput
 from perdure.identity import digest, short_id
@@ -25,9 +24,10 @@ from perdure.model import Model, Text
 from perdure.names import Activity
 from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.stores.weaviate.store import LongTerm
-from perdure.tasks import StepStatus
 from perdure.tools import Effect
-from perdure.updates import Correction, MemoryUpdate
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.tasks import StepStatus
+from perdure.values.updates import Correction, MemoryUpdate
 
 _ID = re.compile(r"mem_[0-9a-f]{8,64}")
 

@@ -6,8 +6,8 @@ from temporalio import activity
 
 from activities.outcomes import EndedTask, TaskOutcomes
 from perdure.agent.steps.task_calls import CreditCall
-from perdure.changes import Actor, ActorKind
 from perdure.names import Activity
+from perdure.values.changes import Actor, ActorKind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from temporalio import activity
 
-from perdure.changes import Actor
 from perdure.errors import PerdureError
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Passed
 from perdure.names import Activity
-from perdure.requests import RedateResult
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.changes import Actor
+from perdure.values.requests import RedateResult
 
 SECONDS = 20.0
 """After how many a call returns, so that a retry repeats little."""

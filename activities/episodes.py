@@ -17,20 +17,20 @@ from perdure.agent.steps.foreign_calls import EndCall
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.steps.values import Values
 from perdure.agent.steps.wait_calls import TakeCall
-from perdure.consents import is_granted, withdrawn
-from perdure.entries import Purpose
-from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance, permitted
 from perdure.errors import ResultExpired, StoreUnavailable, TenantErased
-from perdure.items import Item
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.results import statements_of
 from perdure.memory.extraction.screening import answered, brief, brief_before, brief_end
 from perdure.memory.write_policies import WritePolicy
 from perdure.names import Workflow
-from perdure.said import Said
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
 from perdure.together import to_its_end
+from perdure.values.consents import is_granted, withdrawn
+from perdure.values.entries import Purpose
+from perdure.values.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance, permitted
+from perdure.values.items import Item
+from perdure.values.statements import Said
 
 _log = structlog.get_logger(__name__)
 

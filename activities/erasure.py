@@ -9,19 +9,19 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor
-from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.identity import OwnerId
 from perdure.memory.erasure.eraser import Eraser
 from perdure.memory.membership import MemberBook
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Attribute
-from perdure.requests import SOMEBODY
 from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal import schedules
 from perdure.temporal.errors import of_call
+from perdure.values.changes import Actor
+from perdure.values.erasures import Erasure
+from perdure.values.requests import SOMEBODY
 
 _PAGE = 200
 """Runs that one call of ``end_runs`` or ``delete_runs`` deals with, so that a retry repeats little."""

@@ -7,19 +7,19 @@ from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExec
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.outcomes import EndedTask, TaskOutcomes
-from perdure.bindings import TaskBinding
 from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
-from perdure.feedback import LateFeedback, LateFeedbackCall, LateVerdict, verdict
 from perdure.memory.audit.audit import Audit
 from perdure.names import BINDING, TASK, Activity, Workflow
-from perdure.steering import GivenFeedback, require_judge, require_named
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
-from perdure.tasks import TaskResult
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import of_call
+from perdure.values.bindings import TaskBinding
+from perdure.values.feedback import LateFeedback, LateFeedbackCall, LateVerdict, verdict
+from perdure.values.steering import GivenFeedback, require_judge, require_named
+from perdure.values.tasks import TaskResult
 
 JUDGED = "task judged"
 """The reason that the audit records."""

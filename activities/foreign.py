@@ -12,16 +12,16 @@ from activities.steps import asking, this_attempt
 from perdure.agent.steps.calls import Asks, Calls, Ended
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.foreign_calls import AwaitCall, Awaited, EndCall, ForeignCall
-from perdure.bindings import TaskBinding
 from perdure.errors import InvalidSkill, NotDone, WorkflowFailed
 from perdure.names import BINDING, Activity, Workflow
 from perdure.skills.foreign import ActivityStep, TaskStep
-from perdure.tasks import tokens_in
 from perdure.temporal.errors import failure_of, of_call
 from perdure.temporal.failures import still_running, tokens_of_task
 from perdure.temporal.heartbeats import beats
 from perdure.temporal.raw import NotJson, json_of
 from perdure.toolbox import Toolbox
+from perdure.values.bindings import TaskBinding
+from perdure.values.tasks import tokens_in
 
 _OURS = frozenset(one.value for one in Activity)
 _OUR_WORKFLOWS = frozenset(one.value for one in Workflow) - {Workflow.RESUMABLE_AGENT.value}

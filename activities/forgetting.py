@@ -6,7 +6,6 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor
 from perdure.errors import InvalidInput
 from perdure.identity import OwnerId
 from perdure.memory.forgetting.forgetter import Forgetter, Restored, Tombstoned
@@ -20,6 +19,7 @@ from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.sweeps import SweepTurn
 from perdure.temporal.errors import of_call
 from perdure.temporal.failures import pause, still_running
+from perdure.values.changes import Actor
 
 PAGE = 100
 """Tenants that are looked up at a time."""
@@ -69,14 +69,6 @@ class FinishCall(Passed):
     tenant: str
 
 
-class AskedTenantCall(Passed):
-    """The input of ``asked_tenant``."""
-
-    user_id: str
-    of: OwnerId | None = None
-    """The team or agent whose memory is asked for; None: the user's own, for which no store is asked."""
-
-
 class FindUndoCall(Passed):
     """The input of ``find_undo``."""
 
@@ -118,15 +110,6 @@ class ForgettingActivities:
     due: DueIndex
     deletions: Deletions
     members: MemberBook
-
-    @activity.defn(name=Activity.ASKED_TENANT)
-    async def asked_tenant(self, call: AskedTenantCall) -> str:
-        """Return the tenant of the memory that a user asks for; only a worker can, as it has the key.
-
-        Raises:
-            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
-        """
-        return await self.members.tenant(call.user_id, call.of)
 
     @activity.defn(name=Activity.BEGIN_SWEEP)
     async def begin_sweep(self, call: BeginSweepCall) -> None:

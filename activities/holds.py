@@ -7,17 +7,17 @@ from temporalio import activity
 
 from activities.jobs import job_id
 from activities.submissions import Submitter
-from perdure.changes import Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import TenantErased
-from perdure.items import MemoryItem
-from perdure.jobs import Batch
 from perdure.memory.door import Door
 from perdure.memory.extraction.screening import screen
 from perdure.memory.extraction.statements import restated
 from perdure.model import Passed, TenantId
 from perdure.names import Activity
 from perdure.tolerance import changed_back
+from perdure.values.changes import Refusal
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch
 
 
 class RejectCall(Passed):

@@ -12,27 +12,41 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from temporalio.exceptions import FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.elsewhere import MemoryElsewhere
 from activities.episodes import SessionWriter
+from activities.remote_memory import RemoteMemory
 from activities.session_notes import SessionNotes, place_of
 from activities.submissions import Submitter
-from perdure.changes import Actor, ActorKind
-from perdure.consents import is_granted
 from perdure.documents import refuse_unknown
-from perdure.entries import Purpose
-from perdure.episodes import said_to_people
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
     JobFailed,
+    SchemaMismatch,
     StoreRefused,
     StoreUnavailable,
     VersionConflict,
     WorkerUnavailable,
 )
 from perdure.identity import author_id
-from perdure.items import MemoryItem, TurnItem
-from perdure.jobs import (
+from perdure.memory.consent_book import ConsentBook
+from perdure.memory.extraction.preceding_turns import answering, turns_said
+from perdure.memory.membership import MemberBook
+from perdure.memory.writing.batch_checks import read_batch
+from perdure.memory.writing.intake import Intake
+from perdure.memory.writing.writer import Writer
+from perdure.model import Instant, Passed
+from perdure.models.errors import ModelFileDamaged, ModelKeyRefused
+from perdure.names import Activity
+from perdure.stores.redis.changed_tenants import ChangedTenants
+from perdure.stores.redis.erasures import RedisErasures
+from perdure.temporal.errors import of_call
+from perdure.temporal.failures import still_running
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.consents import is_granted
+from perdure.values.entries import Purpose
+from perdure.values.episodes import said_to_people
+from perdure.values.items import MemoryItem, TurnItem
+from perdure.values.jobs import (
     ELSEWHERE,
     Applied,
     Batch,
@@ -47,20 +61,7 @@ from perdure.jobs import (
     WritePlan,
     named_job,
 )
-from perdure.memory.consent_book import ConsentBook
-from perdure.memory.extraction.preceding_turns import answering, turns_said
-from perdure.memory.membership import MemberBook
-from perdure.memory.writing.batch_checks import read_batch
-from perdure.memory.writing.intake import Intake
-from perdure.memory.writing.writer import Writer
-from perdure.model import Instant, Passed
-from perdure.models.errors import ModelKeyRefused
-from perdure.names import Activity
-from perdure.requests import RememberRequest, Submitted
-from perdure.stores.redis.changed_tenants import ChangedTenants
-from perdure.stores.redis.erasures import RedisErasures
-from perdure.temporal.errors import of_call
-from perdure.temporal.failures import still_running
+from perdure.values.requests import RememberRequest, Submitted
 
 POLLS = 4
 POLL_SECONDS = 0.15
@@ -130,7 +131,7 @@ class IngestActivities:
     session: SessionWriter
     changed: ChangedTenants
     erasures: RedisErasures
-    elsewhere: MemoryElsewhere | None = None
+    elsewhere: RemoteMemory | None = None
     """The memory that this worker's tasks use, if it is not that of this installation."""
 
     @activity.defn(name=Activity.REMEMBER)
@@ -329,10 +330,8 @@ def _accepted() -> Generator[None]:
     """Let an accepted job wait for a worker with the right settings if this one's are wrong."""
     try:
         yield
-    except (EmbeddingMismatch, ModelKeyRefused) as error:
-        raise StoreUnavailable("embedding", str(error)) from error
-    except StoreRefused as error:
-        raise StoreUnavailable(error.store, str(error)) from error
+    except (EmbeddingMismatch, SchemaMismatch, ModelFileDamaged, ModelKeyRefused, StoreRefused) as error:
+        raise WorkerUnavailable(f"this worker cannot write, and another may: {error}") from error
 
 
 def _root(error: BaseException) -> BaseException:

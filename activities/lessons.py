@@ -8,15 +8,9 @@ from temporalio import activity
 
 from activities.jobs import job_id
 from activities.submissions import Submitter
-from perdure.changes import Actor, ActorKind
 from perdure.documents import refuse_unknown
-from perdure.entries import Memory, MemoryType, Source, State, headline_of
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.explanations import RecallSummary
 from perdure.identity import UserId, digest
-from perdure.items import MemoryItem
-from perdure.jobs import Batch
-from perdure.lessons import LESSON, LESSONS_KNOWN, KnownLessons, LessonRequest, LessonsCall, LessonSet, lesson_tags
 from perdure.memory.audit.audit import Audit
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.service import Recall
@@ -26,9 +20,23 @@ from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.store import LongTerm
-from perdure.strategies import Strategy
 from perdure.together import together
-from perdure.updates import MemoryUpdate, Removal
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Memory, MemoryType, Source, State, headline_of
+from perdure.values.explanations import RecallSummary
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch
+from perdure.values.lessons import (
+    LESSON,
+    LESSONS_KNOWN,
+    KnownLessons,
+    LessonRequest,
+    LessonsCall,
+    LessonSet,
+    lesson_tags,
+)
+from perdure.values.strategies import Strategy
+from perdure.values.updates import MemoryUpdate, Removal
 
 PROMOTED = "lesson promoted"
 """The reason that the audit of the user's memory records."""

@@ -4,16 +4,16 @@ from datetime import UTC, datetime
 
 from temporalio import activity
 
-from perdure.changes import Actor, ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import ResultTooLarge
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.names import Activity
-from perdure.requests import HandleItem, RecallHandle, RecallRequest, Reference
 from perdure.stores.redis.outputs import Outputs
 from perdure.tools import RESULT_LIMIT
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.requests import HandleItem, RecallHandle, RecallRequest, Reference
 
 
 class MemoryActivities:

@@ -21,10 +21,10 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import StoreUnavailable
 from perdure.model import Passed
 from perdure.names import QUESTIONS, Activity, Workflow
-from perdure.questions import Question
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.errors import of_call
-from perdure.webhooks import EVENT_ID, IDEMPOTENCY_KEY, SIGNATURE, Notice, NoticeFate, notice_of, signature
+from perdure.values.questions import Question
+from perdure.values.webhooks import EVENT_ID, IDEMPOTENCY_KEY, SIGNATURE, Notice, NoticeFate, notice_of, signature
 
 WITHIN = 10.0
 """Seconds that a webhook may take to answer; a choice. It should accept at once, and act later."""

@@ -5,15 +5,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from perdure.changes import Actor
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import UnknownOwner
-from perdure.feedback import verdict
 from perdure.memory.membership import MemberBook
 from perdure.memory.updates.updater import Updater
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.skill_trials import SkillTrials
+from perdure.values.changes import Actor
+from perdure.values.feedback import verdict
 
 _AT_ONCE = 50
 """Memories that are credited under one lease: as many as one write to Weaviate takes."""

@@ -19,10 +19,10 @@ from perdure.skills.linked_skills import LinkedSkill
 from perdure.skills.shape import Skill
 from perdure.skills.steps import PromptStep
 from perdure.stores.redis.skill_trials import SkillTrials
-from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
-from perdure.trials import Trials
+from perdure.values.tasks import AgentTask
+from perdure.values.trials import Trials
 
 
 @dataclass(frozen=True, kw_only=True)

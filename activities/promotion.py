@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from temporalio import activity
 
 from activities.submissions import Submitter
-from perdure.changes import Actor
-from perdure.jobs import Batch
 from perdure.memory.promotion.promoter import Promoter
 from perdure.model import Passed
 from perdure.names import Activity
-from perdure.requests import PromoteResult
+from perdure.values.changes import Actor
+from perdure.values.jobs import Batch
+from perdure.values.requests import PromoteResult
 
 _PAGE = 100
 

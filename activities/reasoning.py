@@ -27,8 +27,6 @@ from perdure.agent.turns import (
     WantedCall,
 )
 from perdure.agent.working_memory import LONGEST_NOTE
-from perdure.chats import ReplyPlace
-from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import InvalidInput, InvalidTask, StoreUnavailable, WorkerUnavailable
 from perdure.identity import content_digest
 from perdure.memory.extraction.preceding_turns import open_question
@@ -38,11 +36,13 @@ from perdure.models.language import LanguageModel, LanguageModels
 from perdure.models.language.conversation import Instruction, Message, Replied, ToolSpec, ToolUse, Usage
 from perdure.names import Activity
 from perdure.registry.agents import told_name
-from perdure.said import Voice
 from perdure.stores.redis.bindings import TaskBindings
-from perdure.stores.redis.tokens import TokenStreams
-from perdure.tasks import StepStatus
+from perdure.stores.redis.reply_streams import ReplyStreams
 from perdure.toolbox import Toolbox
+from perdure.values.chats import ReplyPlace
+from perdure.values.episodes import DRAFT, Episode, EpisodeKind, importance
+from perdure.values.statements import Voice
+from perdure.values.tasks import StepStatus
 
 _log = structlog.get_logger(__name__)
 
@@ -86,7 +86,7 @@ class ReasoningActivities:
         session: SessionWriter,
         *,
         bindings: TaskBindings,
-        streams: TokenStreams,
+        streams: ReplyStreams,
     ) -> None:
         self._models = models
         self._toolbox = toolbox

@@ -9,24 +9,24 @@ from typing import Any
 from pydantic import JsonValue
 from temporalio import activity
 
-from activities.elsewhere import MemoryElsewhere, beside
+from activities.remote_memory import RemoteMemory, beside
 from activities.steps import given_of, made, this_attempt
 from perdure.agent.steps.calls import Ended, RecallCall, Result
 from perdure.agent.steps.evaluator import SKIPPED
 from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.tool_specs import MemoryTool
-from perdure.changes import Actor, ActorKind
 from perdure.errors import StoreUnavailable
-from perdure.explanations import RecallSummary
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.names import Activity
 from perdure.stores.redis.recalls import TaskRecalls
-from perdure.tasks import StepStatus
 from perdure.together import together
 from perdure.tools import Effect
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.explanations import RecallSummary
+from perdure.values.tasks import StepStatus
 
 NAMED = 20
 """How many items a summary names, so that the history of a task with many recalls stays small."""
@@ -52,7 +52,7 @@ class RecallStepActivities:
         members: MemberBook,
         recalls: TaskRecalls,
         guard: MemoryGuard,
-        elsewhere: MemoryElsewhere | None = None,
+        elsewhere: RemoteMemory | None = None,
     ) -> None:
         self._elsewhere = elsewhere
         self._guard = guard

@@ -8,20 +8,20 @@ import structlog
 from temporalio import activity
 
 from activities.submissions import Submitter
-from perdure.changes import Actor
 from perdure.errors import PerdureError
 from perdure.identity import OwnerId
-from perdure.losses import Loss, LossKind, Store
 from perdure.memory.erasure.eraser import Eraser
 from perdure.memory.membership import MemberBook
 from perdure.memory.reconciliation.reconciler import Reconciler
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Passed
 from perdure.names import Activity
-from perdure.requests import Reconciled
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.values.changes import Actor
+from perdure.values.losses import Loss, LossKind, Store
+from perdure.values.requests import Reconciled
 
 _log = structlog.get_logger(__name__)
 

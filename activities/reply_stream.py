@@ -5,9 +5,9 @@ import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from perdure.chats import PieceKind, ReplyPiece, ReplyPlace
 from perdure.errors import StoreUnavailable, TenantErased
-from perdure.stores.redis.tokens import TokenStreams
+from perdure.stores.redis.reply_streams import ReplyStreams
+from perdure.values.chats import PieceKind, ReplyPiece, ReplyPlace
 
 _PAUSE = 0.05
 """Seconds between two pieces, a choice: a model gives some hundred tokens a second, and Redis syncs each write."""
@@ -18,7 +18,7 @@ _FLUSHED_WITHIN = 2.0
 
 @asynccontextmanager
 async def streamed(
-    streams: TokenStreams, place: ReplyPlace, turn: int, *, epoch: int | None
+    streams: ReplyStreams, place: ReplyPlace, turn: int, *, epoch: int | None
 ) -> AsyncGenerator[Callable[[str], None]]:
     """Write what an attempt at a turn says to whoever reads along; yields what is called with each piece of its text.
 
@@ -44,7 +44,7 @@ async def streamed(
 
 
 class _Writer:
-    def __init__(self, streams: TokenStreams, place: ReplyPlace, turn: int, epoch: int | None) -> None:
+    def __init__(self, streams: ReplyStreams, place: ReplyPlace, turn: int, epoch: int | None) -> None:
         self._streams = streams
         self._place = place
         self._epoch = epoch

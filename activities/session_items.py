@@ -6,9 +6,7 @@ from typing import Any
 
 from temporalio import activity
 
-from perdure.changes import Actor, ActorKind
 from perdure.documents import refuse_unknown
-from perdure.entries import Purpose
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.identity import digest
 from perdure.memory.audit.audit import Audit
@@ -16,8 +14,12 @@ from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.screening import screen
 from perdure.memory.membership import MemberBook
 from perdure.names import Activity
-from perdure.said import Ground
-from perdure.session_items import (
+from perdure.stores.redis.erasures import RedisErasures
+from perdure.stores.redis.session_items import SessionItemStore
+from perdure.tools import RESULT_LIMIT
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Purpose
+from perdure.values.session_items import (
     SessionAdd,
     SessionCall,
     SessionItem,
@@ -26,9 +28,7 @@ from perdure.session_items import (
     SessionRemove,
     texts_of,
 )
-from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.redis.session_items import SessionItemStore
-from perdure.tools import RESULT_LIMIT
+from perdure.values.statements import Ground
 
 _PURPOSES = (Purpose.GIVEN,)
 

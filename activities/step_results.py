@@ -9,17 +9,17 @@ from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedErro
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.task_runs import LISTED_WITHIN
+from perdure.agent.reused_steps import FIELD, LeftBySteps, StepsAsked, before, require_known
 from perdure.agent.steps.calls import Value
 from perdure.agent.steps.values import Values
-from perdure.agent.taking_over import FIELD, LeftBySteps, StepsAsked, before, require_known
-from perdure.beginnings import Beginning
-from perdure.bindings import TaskBinding, was_compensated
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
 from perdure.names import BINDING, COMPENSATED, STEPS
 from perdure.skills.shape import Skill
 from perdure.stores.redis.bindings import OpenedTask
 from perdure.temporal.errors import of_call
 from perdure.tolerance import taken_back
+from perdure.values.beginnings import Beginning
+from perdure.values.bindings import TaskBinding, was_compensated
 
 _ANSWERED_WITHIN = timedelta(seconds=10)
 

@@ -29,12 +29,12 @@ from perdure.agent.tool_specs import MemoryTool
 from perdure.errors import NotDone, PerdureError, ToolFailed, WorkerUnavailable
 from perdure.frames import frames_of
 from perdure.names import Activity
-from perdure.questions import QuestionKind
 from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect
+from perdure.values.questions import QuestionKind
 
 ATTEMPTS = 5
 """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""

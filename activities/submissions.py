@@ -10,12 +10,8 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
-from perdure.changes import ActorKind
 from perdure.crashpoints import CrashPoint, reached
-from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable, TenantErased
-from perdure.holds import Hold
-from perdure.jobs import Batch, UnusableItem
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
@@ -29,6 +25,10 @@ from perdure.stores.redis.leases import Leases
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.errors import of_call
 from perdure.tolerance import changed_back
+from perdure.values.changes import ActorKind
+from perdure.values.erasures import Erasure
+from perdure.values.holds import Hold
+from perdure.values.jobs import Batch, UnusableItem
 
 ABOUT_TO_START = timedelta(hours=1)
 """How long after accepting a batch a process may still start its job: a choice, far above any retry."""

@@ -7,7 +7,7 @@ from activities.step_results import StepsSource
 from activities.task_runs import Holder, TaskRuns, run_by
 from perdure.errors import StoreUnavailable
 from perdure.stores.redis.bindings import OpenedTask, TaskBindings
-from perdure.tasks import AgentTask
+from perdure.values.tasks import AgentTask
 
 
 @dataclass(frozen=True)

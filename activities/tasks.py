@@ -16,13 +16,11 @@ from activities.task_holders import TaskHolders
 from activities.task_runs import Holder, TaskRuns
 from perdure.agent.offered_skills import OfferedSkill
 from perdure.agent.preparation import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
+from perdure.agent.reused_steps import TakenOver
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.agent.steps.values import Values
-from perdure.agent.taking_over import TakenOver
-from perdure.beginnings import BeginRequest
-from perdure.bindings import TaskBinding
 from perdure.documents import validated
 from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.mcp.servers import McpServers
@@ -33,8 +31,10 @@ from perdure.skills.linked_skills import LinkedSkill
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
-from perdure.tasks import AgentTask
 from perdure.together import together
+from perdure.values.beginnings import BeginRequest
+from perdure.values.bindings import TaskBinding
+from perdure.values.tasks import AgentTask
 
 RENEWALS = 3
 """How often claims are renewed within the time that they are kept: a choice, so that two may fail."""

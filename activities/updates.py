@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 
 from temporalio import activity
 
-from perdure.consents import BY_DEFAULT, is_granted
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput
-from perdure.memberships import Enrolment, MemberRequest
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.membership import MemberBook
 from perdure.memory.updates.revisions import operation_of
@@ -16,10 +14,12 @@ from perdure.memory.updates.screened_updates import screened_update
 from perdure.memory.updates.updater import Updater
 from perdure.memory.write_policies import WritePolicy
 from perdure.names import Activity
-from perdure.requests import ConsentRequest, Consents
 from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.updates import Updated, UpdateRequest
+from perdure.values.consents import BY_DEFAULT, is_granted
+from perdure.values.memberships import Enrolment, MemberRequest
+from perdure.values.requests import ConsentRequest, Consents
+from perdure.values.updates import Updated, UpdateRequest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from bench.sentences import sentences
-from perdure.entries import Memory, MemoryType, Source
 from perdure.memory.retention import RetentionRules
 from perdure.models.embedding import Vector
 from perdure.settings import Addresses
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Memory, MemoryType, Source
 
 _AT_ONCE = 1_000
 _FLUSHED_WITHIN = 300.0

@@ -15,12 +15,12 @@ from temporalio.client import Client
 
 from bench.measured_worker import serving
 from bench.sentences import sentences
-from perdure.items import statement
-from perdure.jobs import Batch, Fate, Receipt, WritePlan
 from perdure.memory.writing import writer
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.settings import Addresses
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.values.items import statement
+from perdure.values.jobs import Batch, Fate, Receipt, WritePlan
 from worker.wiring.services import Services
 
 FEW, MANY = 5, 50

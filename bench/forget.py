@@ -14,15 +14,15 @@ from uuid import uuid4
 from temporalio.client import Client
 
 from bench import bulk
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Memory
 from perdure.names import Workflow
-from perdure.requests import ForgetRequest, ForgetResult
 from perdure.settings import Addresses, Settings
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.plugin import Plugin
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Memory
+from perdure.values.requests import ForgetRequest, ForgetResult
 from worker.policies import rules_of
 from worker.process import make_worker
 from worker.wiring.services import Services, open_services

@@ -20,13 +20,13 @@ from uuid import uuid4
 from rich.console import Console
 
 from bench.measured_worker import serving
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Entry, Purpose, State
-from perdure.episodes import EPISODES_KEPT
 from perdure.errors import InvalidInput
-from perdure.requests import ConsentRequest, ObserveRequest, RecallRequest
-from perdure.said import Said, Voice
 from perdure.settings import Addresses
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Entry, Purpose, State
+from perdure.values.episodes import EPISODES_KEPT
+from perdure.values.requests import ConsentRequest, ObserveRequest, RecallRequest
+from perdure.values.statements import Said, Voice
 from worker.gateway import Gateway
 from worker.wiring.services import Services
 

@@ -22,11 +22,11 @@ from bench.measured_worker import remembered, serving
 from bench.sentences import sentences
 from localservers.commands import choose
 from localservers.fleet import start_service
-from perdure.access import TokenRequest, TokenScope
-from perdure.changes import Actor, ActorKind
 from perdure.memory.extraction.screening import screen
-from perdure.requests import RecallRequest
 from perdure.settings import Addresses
+from perdure.values.access_tokens import TokenRequest, TokenScope
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.requests import RecallRequest
 from worker.gateway import Gateway
 
 _MEMORIES = 2_000

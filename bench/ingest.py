@@ -19,12 +19,12 @@ from weaviate.classes.query import Filter
 
 from bench.measured_worker import serving
 from bench.sentences import sentences
-from perdure.jobs import Fate, Receipt, SubmitCall
 from perdure.memory.extraction.screening import screen
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Addresses
+from perdure.values.jobs import Fate, Receipt, SubmitCall
 
 ITEMS = 1_000
 BATCH = 100

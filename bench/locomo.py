@@ -20,14 +20,14 @@ from uuid import uuid4
 from rich.console import Console
 
 from bench.measured_worker import serving
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate
 from perdure.memory.recall.query import Query, RecalledItem
-from perdure.requests import ObserveRequest
-from perdure.said import Said
 from perdure.settings import Addresses
-from perdure.strategies import Strategy
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.jobs import Fate
+from perdure.values.requests import ObserveRequest
+from perdure.values.statements import Said
+from perdure.values.strategies import Strategy
 from worker.gateway import Gateway
 from worker.wiring.services import Services
 

@@ -10,10 +10,10 @@ from uuid import uuid4
 from pydantic import JsonValue
 from temporalio.client import Client
 
-from perdure.jobs import Fate, ItemReceipt, Receipt, SubmitCall
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.settings import Addresses, Settings
 from perdure.temporal.connection import connected
+from perdure.values.jobs import Fate, ItemReceipt, Receipt, SubmitCall
 from worker.process import make_worker
 from worker.wiring.services import Services, open_services
 

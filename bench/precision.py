@@ -19,7 +19,7 @@ from perdure.errors import InvalidInput
 from perdure.memory.recall.query import FoundBy, Query
 from perdure.model import Model
 from perdure.settings import Addresses
-from perdure.strategies import Strategy
+from perdure.values.strategies import Strategy
 
 CASES = Path(__file__).with_suffix("")
 _OWN = ("label", "user", "supersedes")

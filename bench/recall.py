@@ -27,10 +27,7 @@ from weaviate.classes.query import Filter, MetadataQuery
 
 from bench import bulk
 from bench.sentences import sentences
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, headline_of
-from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
-from perdure.items import PatternItem, record_text
 from perdure.memory.audit.audit import Audit
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.query import Query
@@ -43,19 +40,22 @@ from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
-from perdure.stores.redis.accesses import Accesses
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.redis.uses import UseCounts
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record, Source, headline_of
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.items import PatternItem, record_text
 from perdure.words import stems
 
 _MEMORIES = 9_000
@@ -184,7 +184,7 @@ async def _services(folder: Path, redis: Redis, longterm: LongTerm, embedder: Mi
         embedder=embedder,
         limit_seconds=60,
         consents=ConsentBook(RedisConsents(redis), journal, leases, whole, audit),
-        accesses=Accesses(redis),
+        accesses=UseCounts(redis),
         audit=audit,
     )
     return recall, audit

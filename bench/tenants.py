@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from bench.sentences import sentences
-from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source
 from perdure.errors import StoreUnavailable
 from perdure.memory.recall.query import Query
 from perdure.settings import Addresses, Settings
+from perdure.values.entries import MARKER, Lane, Memory, MemoryType, Record, Source
 from worker.wiring.services import Services, open_services
 
 USERS = 5_000

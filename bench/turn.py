@@ -21,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.models.language.conversation import Instruction, Message, Reply, ToolOutput, ToolSpec, ToolUse
     from perdure.models.language.openai import OpenAILanguageModel
     from perdure.settings import Addresses
-    from perdure.tasks import MemoryMode
+    from perdure.values.tasks import MemoryMode
     from tests.support.harness import Bench, bench
     from tests.support.turn_server import Asked, Call, Says, TurnServer
 

@@ -27,19 +27,19 @@ from rich.table import Table
 
 from chaos.aim import aimed
 from chaos.doors import BY, Door, GatewayDoor, HttpDoor
-from chaos.judge import Verdict, asked_of, enough, judge
 from chaos.ledger import read, story_of
 from chaos.load import Load
 from chaos.open_tasks import standing
 from chaos.site import Site, site
 from chaos.store import stored_of
 from chaos.table import PUBLISHED_FROM, publish
+from chaos.verdict import Verdict, asked_of, enough, judge
 from localservers import Server
-from perdure.access import TokenRequest, TokenScope
 from perdure.client import Client
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.tenant_key import TenantKey
+from perdure.values.access_tokens import TokenRequest, TokenScope
 from worker.exit import leave_after
 from worker.gateway import Gateway
 from worker.telemetry import configure_logging

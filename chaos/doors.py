@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from perdure import AgentTask
-from perdure.changes import Actor, ActorKind
 from perdure.client import Client
-from perdure.jobs import Receipt
-from perdure.questions import Answer, Question
-from perdure.requests import RecallRequest, RememberRequest
-from perdure.tasks import TaskResult
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.jobs import Receipt
+from perdure.values.questions import Answer, Question
+from perdure.values.requests import RecallRequest, RememberRequest
+from perdure.values.tasks import TaskResult
 from worker.gateway import Gateway
 
 BY = Actor(kind=ActorKind.SYSTEM, id="chaos")

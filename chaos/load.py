@@ -16,9 +16,9 @@ from chaos.ledger import read
 from chaos.requests import Shown, Started, Submitted
 from perdure import AgentTask
 from perdure.errors import InvalidAnswer, InvalidTask, PerdureError
-from perdure.items import MemoryItem
-from perdure.questions import Answer, EffectFate, Question
-from perdure.requests import ForgetRequest, RecallRequest, RememberRequest
+from perdure.values.items import MemoryItem
+from perdure.values.questions import Answer, EffectFate, Question
+from perdure.values.requests import ForgetRequest, RecallRequest, RememberRequest
 from worker.gateway import Gateway
 
 USERS = 6

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from temporalio.service import RPCError
 
-from perdure.changes import Actor
 from perdure.errors import PerdureError
+from perdure.values.changes import Actor
 from worker.gateway import Gateway
 
 

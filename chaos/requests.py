@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from perdure import AgentTask
-from perdure.items import MemoryItem
-from perdure.jobs import Receipt
-from perdure.requests import RememberRequest
-from perdure.tasks import TaskResult
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Receipt
+from perdure.values.requests import RememberRequest
+from perdure.values.tasks import TaskResult
 
 
 @dataclass

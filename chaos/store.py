@@ -11,9 +11,9 @@ from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter
 from weaviate.exceptions import WeaviateBaseError
 
-from chaos.judge import Stored
-from perdure.entries import State
+from chaos.verdict import Stored
 from perdure.settings import Addresses
+from perdure.values.entries import State
 
 COLLECTIONS = ("PerdureRecord", "PerdureMemory", "PerdureTurn")
 NEAREST = 5

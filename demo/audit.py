@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 
-from perdure.changes import Actor, ActorKind
-from perdure.questions import Answer, Question
-from perdure.tasks import Progress, TaskResult
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.questions import Answer, Question
+from perdure.values.tasks import Progress, TaskResult
 from worker.gateway import Gateway
 from worker.terminal.display import follow
 from worker.terminal.output import say

@@ -18,10 +18,10 @@ from demo.workers import start_mortal
 from localservers import ensure, running, stop
 from localservers.processes import Child
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate
-from perdure.requests import ForgetRequest, ForgetResult, RememberRequest, UndoRequest
 from perdure.settings import Addresses, Settings
-from perdure.tasks import AgentTask, Progress, TaskResult
+from perdure.values.jobs import Fate
+from perdure.values.requests import ForgetRequest, ForgetResult, RememberRequest, UndoRequest
+from perdure.values.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
 from worker.gateway import Gateway
 from worker.terminal.output import Exit, out, program, say

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from localservers.files import writable
 from localservers.origin import SettingsOrigin
-from perdure.model import Passed
+from perdure.model import Stored
 
 _FOLDER = "foreground"
 _NAMED = "[!.]*.json"
@@ -22,7 +22,7 @@ _HANDED_OVER = "_PERDURE_ANNOUNCEMENT"
 """The variable with which a process tells the program that replaces its own which open file is its announcement."""
 
 
-class Announcement(Passed):
+class Announcement(Stored):
     """A worker that serves in a terminal."""
 
     pid: int

@@ -24,10 +24,10 @@ PerdureError
 │   │   ├── ModelBusy       PRD222  a model's provider (perdure.models.errors) asks to wait; retried then
 │   │   └── ReplyUnusable   PRD224  a model's provider answers, but nothing that can be used; retried
 │   ├── WorkerUnavailable   PRD204  no worker serves the task queue, or none with what the work needs
-│   ├── LimitReached        PRD233  a tool is called as often as it may be (perdure.limits); retried
+│   ├── LimitReached        PRD233  a tool is called as often as it may be (perdure.values.call_limits); retried
 │   ├── NothingRuns         PRD205  no servers are configured, and none run here
-│   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
-├── EmbeddingMismatch       PRD201  vectors of different embedding models would be mixed
+│   └── TenantKeyMissing    PRD206  it cannot be read here ── SecretUnreadable PRD236 a source of secrets fails
+├── EmbeddingMismatch       PRD201  vectors of two models would be mixed ── ModelFileDamaged PRD225 install it again
 ├── TenantKeyMismatch       PRD202  the stored data was written under another tenant key
 ├── JournalMismatch         PRD203  the journal folder here is not the one that the installation shares
 ├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
@@ -41,8 +41,8 @@ PerdureError
 ├── ModelRefused            PRD220  a model's provider refuses the key or the request; not retried
 │   ├── ContextExceeded     PRD221  the request is longer than the model can read
 │   └── ModelKeyRefused     PRD223  the provider refuses the key, or knows no such model for it
-├── VersionConflict         PRD300  another change of the memory came first; planned again
-├── LeaseLost               PRD301  this process no longer holds the tenant's lease; retried
+├── VersionConflict         PRD300  another change of the memory, or of a consent, came first; planned again
+├── LeaseLost               PRD301  this process lacks the tenant's lease ── ErasedMeanwhile PRD306 both retried
 ├── ClaimLost               PRD302  another attempt owns this effect now; retried
 ├── NotDone                 PRD303  a tool knows that nothing happened; retried
 ├── TenantErased            PRD304  the user was erased after the change was accepted
@@ -235,7 +235,7 @@ class TenantKeyMissing(Unavailable):
 
 
 class EmbeddingMismatch(PerdureError):
-    """The configured embedding model is not the one that stored vectors or a model's answer come from."""
+    """The configured embedding model is not the one that stored vectors, or those of an answer, come from."""
 
     code = "PRD201"
 
@@ -247,7 +247,7 @@ class TenantKeyMismatch(PerdureError):
 
 
 class SchemaMismatch(PerdureError):
-    """A collection has a property in a form that this build cannot use and the store cannot change."""
+    """A collection has a form or a language that this build, as it is set up, cannot use; it cannot be changed."""
 
     code = "PRD207"
 
@@ -279,7 +279,7 @@ class JournalMismatch(PerdureError):
 
 
 class VersionConflict(PerdureError):
-    """A memory is no longer at the version that a plan expected."""
+    """A memory is no longer at the version that a plan expected, or the user's consents have changed since."""
 
     code = "PRD300"
     retryable = True

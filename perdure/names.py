@@ -183,29 +183,27 @@ REPORT = "report"
 STAGE = "stage"
 """The query that returns where a job is."""
 
+TASK_QUEUE = "perdure"
+"""The task queue of Perdure's workers, unless their settings name another one."""
+
 DEFAULT_POLICY = "default"
 """The write policy of requests that name none."""
 
 EXACT_POLICY = "exact"
 """The write policy of records that are kept exactly as they are given."""
 
-SCHEDULE = "perdure-forgetting"
-"""The schedule of the forgetting sweep."""
 
-ACCESSES = "perdure-accesses"
-"""The schedule that writes down what was recalled."""
+class ScheduleId(StrEnum):
+    """The schedules that a worker makes."""
 
-PROMOTING = "perdure-promotion"
-"""The schedule of promotion."""
-
-CONSOLIDATING = "perdure-consolidation"
-"""The schedule of consolidation."""
-
-REDATING = "perdure-redating"
-"""The schedule of the pass that redates entries dated by other rules."""
-
-RECONCILING = "perdure-reconciling"
-"""The schedule of the reconciliation."""
+    FORGETTING = "perdure-forgetting"
+    USES = "perdure-accesses"
+    """Writes down what was recalled."""
+    PROMOTION = "perdure-promotion"
+    CONSOLIDATION = "perdure-consolidation"
+    REDATING = "perdure-redating"
+    """Dates anew what was dated by other rules."""
+    RECONCILIATION = "perdure-reconciling"
 
 
 class Attribute(StrEnum):

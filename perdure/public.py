@@ -1,15 +1,6 @@
 """What ``import perdure`` exports: each name from the module that it is in. Importing it loads all of them."""
 
-from perdure.access import AccessToken, Caller, NewToken, TokenRequest, TokenScope
-from perdure.assertions import Assertion
-from perdure.beginnings import BeginRequest
-from perdure.bounds import Limits
-from perdure.changes import Actor, ActorKind, Refusal
-from perdure.chats import ChatEnding, ChatLog, ChatMessage, ChatReply, Exchange, PieceKind, ReplyPiece, ReplyPlace
 from perdure.durations import Wait
-from perdure.entries import EntryKind, Lane, Memory, MemoryType, Purpose, Record, Relation, Source, State, Turn
-from perdure.episodes import Episode, EpisodeKind
-from perdure.erasures import ErasureReceipt
 from perdure.errors import (
     InvalidAnswer,
     InvalidEvent,
@@ -32,17 +23,7 @@ from perdure.errors import (
     WorkflowCancelled,
     WorkflowFailed,
 )
-from perdure.events import Event
-from perdure.explanations import NotListed, RecallSummary, TaskExplanation
-from perdure.feedback import LateVerdict
-from perdure.filters import Omission
 from perdure.frames import Frame
-from perdure.holds import Decided, Held, HoldOutcome
-from perdure.inbox import OpenQuestion, PersonAnswer, PersonQuestion
-from perdure.jobs import Decision, Fate, Imported, ItemReceipt, Receipt, SettledJob
-from perdure.lessons import LessonRequest, LessonSet
-from perdure.limits import CallLimit
-from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.memory.recall.query import FoundBy, LeftOut, RecalledItem, RecallResult, Trigger
 from perdure.model import Model
 from perdure.models.embedding import Embedder
@@ -58,7 +39,38 @@ from perdure.models.language.conversation import (
     ToolUse,
     Usage,
 )
-from perdure.questions import (
+from perdure.refusals import UnknownThing
+from perdure.secrets.annotation import Secret
+from perdure.secrets.sources import SecretSource
+from perdure.tools import Tool, ToolCall, tool
+from perdure.values.access_tokens import AccessToken, Caller, NewToken, TokenRequest, TokenScope
+from perdure.values.assertions import Assertion
+from perdure.values.beginnings import BeginRequest
+from perdure.values.call_limits import CallLimit
+from perdure.values.changes import Actor, ActorKind, Refusal
+from perdure.values.chats import (
+    ChatEnding,
+    ChatLog,
+    ChatMessage,
+    ChatReply,
+    Exchange,
+    PieceKind,
+    ReplyPiece,
+    ReplyPlace,
+)
+from perdure.values.entries import EntryKind, Lane, Memory, MemoryType, Purpose, Record, Relation, Source, State, Turn
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.erasures import ErasureReceipt
+from perdure.values.events import Event
+from perdure.values.explanations import NotListed, RecallSummary, TaskExplanation
+from perdure.values.feedback import LateVerdict
+from perdure.values.filters import Omission
+from perdure.values.holds import Decided, Held, HoldOutcome
+from perdure.values.inbox import OpenQuestion, PersonAnswer, PersonQuestion
+from perdure.values.jobs import Decision, Fate, Imported, ItemReceipt, Receipt, SettledJob
+from perdure.values.lessons import LessonRequest, LessonSet
+from perdure.values.memberships import Enrolment, MemberRequest, Membership
+from perdure.values.questions import (
     AfterFailure,
     Answer,
     AnswerSpec,
@@ -69,8 +81,7 @@ from perdure.questions import (
     QuestionKind,
     Subject,
 )
-from perdure.refusals import UnknownThing
-from perdure.requests import (
+from perdure.values.requests import (
     ConsentRequest,
     Consents,
     EraseRequest,
@@ -92,12 +103,10 @@ from perdure.requests import (
     UndoRequest,
     UndoResult,
 )
-from perdure.retries import Retry
-from perdure.said import Ground, Said, Voice
-from perdure.schedules import TaskSchedule, Timing
-from perdure.secrets.annotation import Secret
-from perdure.secrets.sources import SecretSource
-from perdure.steering import (
+from perdure.values.retries import Retry
+from perdure.values.schedules import TaskSchedule, Timing
+from perdure.values.statements import Ground, Said, Voice
+from perdure.values.steering import (
     GivenFeedback,
     Intervention,
     InterventionKind,
@@ -107,9 +116,10 @@ from perdure.steering import (
     TaskFeedback,
     TaskMessage,
 )
-from perdure.strategies import ProfileName, Strategy
-from perdure.task_status import JobState, JobStatus, StartedTask, TaskStanding
-from perdure.tasks import (
+from perdure.values.strategies import ProfileName, Strategy
+from perdure.values.task_limits import Limits
+from perdure.values.task_status import JobState, JobStatus, StartedTask, TaskStanding
+from perdure.values.tasks import (
     AgentTask,
     Evaluation,
     Judgement,
@@ -120,9 +130,8 @@ from perdure.tasks import (
     StepStatus,
     TaskResult,
 )
-from perdure.tools import Tool, ToolCall, tool
-from perdure.trials import Trials
-from perdure.updates import (
+from perdure.values.trials import Trials
+from perdure.values.updates import (
     Correction,
     Credit,
     Feedback,
@@ -135,6 +144,7 @@ from perdure.updates import (
     UpdateRequest,
     Version,
 )
+from perdure.values.webhooks import is_signed
 
 __all__ = [
     "AccessToken",
@@ -311,5 +321,6 @@ __all__ = [
     "WorkerUnavailable",
     "WorkflowCancelled",
     "WorkflowFailed",
+    "is_signed",
     "tool",
 ]

@@ -27,6 +27,7 @@ from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.modules import ModelName, Module
+from perdure.names import TASK_QUEUE
 from perdure.temporal.configuration import temporal_address
 from perdure.variables import PREFIX, base_folder, read_file, read_secrets, warn_of_unknown
 from perdure.words import ENGLISH, LANGUAGES
@@ -76,7 +77,7 @@ class Settings(BaseSettings):
     of the limit are kept open, 217 by default, and using another one opens it."""
     redis_url: str | None = None
     """Redis' address, with its password if it has one. Without one, a local server is started."""
-    task_queue: Name = "perdure"
+    task_queue: Name = TASK_QUEUE
     """The Temporal task queue that workers listen to and tasks are sent to."""
 
     tools: tuple[Module, ...] = ("playbooks.dependency_audit.tools", "playbooks.file_manifest.tools")

@@ -23,11 +23,11 @@ from pydantic import JsonValue
 from localservers import ensure, stop
 from localservers.fleet import start_worker, worker_environment
 from localservers.processes import Child
-from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import VARIABLE, CrashPoint
-from perdure.questions import Answer
 from perdure.settings import Addresses, Settings
-from perdure.tasks import AgentTask, Progress, TaskResult
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.questions import Answer
+from perdure.values.tasks import AgentTask, Progress, TaskResult
 from worker.gateway import Gateway
 
 __all__ = ["TESTER", "Effects", "LocalInstallation"]

@@ -15,10 +15,10 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import nearest, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
-from perdure.limits import CallLimit, require_distinct
 from perdure.model import DEEPEST_VALUE, Model, Name, OpenEnum, depth
 from perdure.secrets.redaction import KNOWN
 from perdure.signatures import CHECK_RETURNS, ToolCall, arguments_of, hints_of, require_check, secrets_of, taking
+from perdure.values.call_limits import CallLimit, require_distinct
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -48,7 +48,7 @@ APART = (
     "replay/test_ahead.py",
     "replay/test_without_cache.py",
     # These sweep the tenants of all tests, or look through all that Redis holds.
-    "integration/stores/redis/test_holdings.py",
+    "integration/stores/redis/test_tenant_inventory.py",
     "integration/workflows/test_consolidate_memory.py",
     "integration/workflows/test_flush_accesses.py",
     "integration/workflows/test_forget_memory.py",

@@ -5,12 +5,12 @@ from typing import Any
 
 from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 
-from perdure.beginnings import BeginRequest
-from perdure.bindings import TaskBinding
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import BINDING
 from perdure.settings import Settings
-from perdure.tasks import AgentTask, TaskEnvelope
+from perdure.values.beginnings import BeginRequest
+from perdure.values.bindings import TaskBinding
+from perdure.values.tasks import AgentTask, TaskEnvelope
 from worker.wiring.registries import agents_of, skills_of
 
 

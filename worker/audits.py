@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from perdure.changes import Actor
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.memory.audit.audit import Audit
 from perdure.memory.audit.reader import removable, shown, verified
@@ -17,9 +16,10 @@ from perdure.stores.audit.chain import LABEL
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.audit.lines import AuditHead, AuditLine
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.tenant_key import TenantKey
+from perdure.values.changes import Actor
 
 _STORE = "audit"
 

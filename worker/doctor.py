@@ -27,7 +27,6 @@ from perdure.errors import (
     TenantKeyMismatch,
     TenantKeyMissing,
 )
-from perdure.losses import Loss, Store
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Model
 from perdure.models.embedding import Embedder
@@ -50,8 +49,9 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
+from perdure.values.losses import Loss, Store
 from worker import audits, configuration_checks, local_worker
-from worker.elsewhere import examined
+from worker.remote_memory import examined
 from worker.wiring.parts import embedder_of, longterm_of
 
 ENOUGH_DISK = 1_000_000_000

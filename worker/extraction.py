@@ -13,9 +13,9 @@ from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy, policy_named
 from perdure.models.language import open_language_model
-from perdure.requests import NotBelieved, ObserveRequest, RememberRequest
-from perdure.said import Extractor
 from perdure.settings import Settings
+from perdure.values.requests import NotBelieved, ObserveRequest, RememberRequest
+from perdure.values.statements import Extractor
 from worker.policies import policies_of
 
 

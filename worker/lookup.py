@@ -8,7 +8,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import Workflow
-from perdure.retries import Retry
+from perdure.values.retries import Retry
 
 _NAMES: dict[str, str] = {
     Workflow.RESUMABLE_AGENT: "a task",

@@ -18,7 +18,6 @@ from localservers.foreground import announce, hand_over
 from localservers.origin import SettingsOrigin
 from perdure.agent.steps.threads import count_threads
 from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch, Unavailable
-from perdure.losses import Store
 from perdure.settings import Addresses, Settings
 from perdure.stores import disk
 from perdure.stores.journal.marks import known_fingerprint
@@ -27,10 +26,10 @@ from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
+from perdure.values.losses import Store
 from worker.configuration_checks import require_folders
 from worker.eviction import EvictingRunner
 from worker.exit import leave, leave_after
-from worker.leftovers import keep_clean
 from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
@@ -39,6 +38,7 @@ from worker.schedules import ensure_schedules, start_reconciling
 from worker.slots import tuner
 from worker.telemetry import Telemetry, configure_logging
 from worker.upkeep import bring_episodes, keep_checked, keep_compared, keep_looking, keep_up, keep_watching
+from worker.value_cleanup import keep_clean
 from worker.wiring.activities import activities
 from worker.wiring.services import Services, open_services
 

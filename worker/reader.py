@@ -7,15 +7,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from perdure.access import Caller
-from perdure.changes import Actor
-from perdure.consents import is_granted, refusal, withheld
 from perdure.documents import refuse_unknown
-from perdure.entries import Entry, Memory, Purpose, State, headline_of
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
-from perdure.filters import Filters
-from perdure.jobs import SettledJob
-from perdure.memberships import Membership
 from perdure.memory.consent_book import consents_of
 from perdure.memory.membership import members_of
 from perdure.memory.recall.items import recalled
@@ -26,7 +19,6 @@ from perdure.memory.updates.id_prefixes import identified
 from perdure.memory.updates.updater import unknown
 from perdure.memory.updates.versions import rejections, settled_jobs, versions
 from perdure.models.embedding import MINILM
-from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
 from perdure.stores.audit.lines import AuditKind
 from perdure.stores.journal.lines import Line
@@ -35,7 +27,15 @@ from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
 from perdure.tolerance import taken_back
-from perdure.updates import Rejection, Version
+from perdure.values.access_tokens import Caller
+from perdure.values.changes import Actor
+from perdure.values.consents import is_granted, refusal, withheld
+from perdure.values.entries import Entry, Memory, Purpose, State, headline_of
+from perdure.values.filters import Filters
+from perdure.values.jobs import SettledJob
+from perdure.values.memberships import Membership
+from perdure.values.requests import RecallHandle, RecallRequest, Reference
+from perdure.values.updates import Rejection, Version
 from worker.snapshots import counted, happened, session_items, whole
 from worker.wiring.reading_services import RESULTS_KEPT, ReadingServices, open_reading
 

@@ -3,12 +3,12 @@
 import datetime
 from collections.abc import Sequence
 
-from perdure.chats import ReplyPiece, ReplyPlace
 from perdure.settings import Addresses, Settings
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.outputs import Outputs
-from perdure.stores.redis.tokens import TokenStreams
+from perdure.stores.redis.reply_streams import ReplyStreams
+from perdure.values.chats import ReplyPiece, ReplyPlace
 
 
 class Replies:
@@ -23,7 +23,7 @@ class Replies:
         self._redis = connect(addresses.redis_url)
         ttl = datetime.timedelta(days=settings.claim_ttl_days)
         self._outputs = Outputs(self._redis, ttl, files=ValueFiles(settings.journal_folder))
-        self._streams = TokenStreams(self._redis)
+        self._streams = ReplyStreams(self._redis)
 
     async def pieces(self, place: ReplyPlace, after: str) -> tuple[Sequence[ReplyPiece], str]:
         """Return the pieces of a reply after a place in it, and the place of the last one.

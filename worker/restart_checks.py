@@ -1,10 +1,10 @@
 """What a restart of the local worker would take away from tasks that are open. Stops and starts nothing."""
 
 from localservers import SettingsOrigin, state
-from perdure.changes import Actor
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
 from perdure.toolbox import Toolbox
+from perdure.values.changes import Actor
 from worker.gateway import Gateway
 from worker.wiring.registries import known_tools_of
 

@@ -12,8 +12,8 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Fa
 from perdure.error_kinds import KINDS
 from perdure.errors import ToolFailed
 from perdure.frames import own
-from perdure.retries import Retry
 from perdure.temporal.failures import attempt_of
+from perdure.values.retries import Retry
 
 _UNREGISTERED = "NotFoundError"
 """What the SDK (1.35) calls the failure of an activity that a worker does not have."""

@@ -19,14 +19,14 @@ from temporalio.client import (
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
 from perdure.model import Request
-from perdure.names import ACCESSES, CONSOLIDATING, PROMOTING, RECONCILING, REDATING, SCHEDULE, Workflow
-from perdure.requests import ConsolidateRequest, ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
+from perdure.names import ScheduleId, Workflow
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.errors import translated
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.requests import ConsolidateRequest, ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
 
 _RECONCILE = "reconcile-memory"
 
@@ -52,15 +52,15 @@ class Scheduled(NamedTuple):
 
 _SCHEDULED = (
     Scheduled(
-        SCHEDULE,
+        ScheduleId.FORGETTING,
         "forgetting_cron",
         Workflow.FORGET_MEMORY,
-        ForgetRequest(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
+        ForgetRequest(by=Actor(kind=ActorKind.SCHEDULE, id=ScheduleId.FORGETTING)),
         "forget-memory",
         "Forget what the rules no longer keep",
     ),
     Scheduled(
-        ACCESSES,
+        ScheduleId.USES,
         "accesses_cron",
         Workflow.FLUSH_ACCESSES,
         None,
@@ -68,34 +68,34 @@ _SCHEDULED = (
         "Write down what was recalled",
     ),
     Scheduled(
-        PROMOTING,
+        ScheduleId.PROMOTION,
         "promotion_cron",
         Workflow.PROMOTE_EPISODES,
-        PromoteRequest(by=Actor(kind=ActorKind.SCHEDULE, id=PROMOTING)),
+        PromoteRequest(by=Actor(kind=ActorKind.SCHEDULE, id=ScheduleId.PROMOTION)),
         "promote-episodes",
         "Promote what is worth keeping of sessions",
     ),
     Scheduled(
-        CONSOLIDATING,
+        ScheduleId.CONSOLIDATION,
         "consolidation_cron",
         Workflow.CONSOLIDATE_MEMORY,
-        ConsolidateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=CONSOLIDATING)),
+        ConsolidateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=ScheduleId.CONSOLIDATION)),
         "consolidate-memory",
         "Make one of memories that say the same",
     ),
     Scheduled(
-        REDATING,
+        ScheduleId.REDATING,
         "redating_cron",
         Workflow.REDATE_MEMORY,
-        RedateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=REDATING)),
+        RedateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=ScheduleId.REDATING)),
         "redate-memory",
         "Date anew what other rules dated",
     ),
     Scheduled(
-        RECONCILING,
+        ScheduleId.RECONCILIATION,
         "reconciling_cron",
         Workflow.RECONCILE_MEMORY,
-        ReconcileRequest(by=Actor(kind=ActorKind.SCHEDULE, id=RECONCILING)),
+        ReconcileRequest(by=Actor(kind=ActorKind.SCHEDULE, id=ScheduleId.RECONCILIATION)),
         _RECONCILE,
         "Reconcile the stores with each other",
     ),

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 
 import structlog
 
-from perdure.consents import withdrawn
-from perdure.episodes import permitted
 from perdure.errors import PerdureError, StoreUnavailable, TenantErased
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.repair import Repair
@@ -22,6 +20,8 @@ from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.values.consents import withdrawn
+from perdure.values.episodes import permitted
 
 AGAIN_AFTER = 5.0
 """Seconds between two tries while Redis is away."""

@@ -6,16 +6,16 @@ from contextlib import suppress
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from activities.forgetting import AskedTenantCall, ForgettingActivities
 from activities.notifications import NotificationActivities, NotifyCall
+from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.agent.questions import Questions
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer, InvalidInput
-from perdure.inbox import ASKED, PersonAnswer, PersonQuestion
 from perdure.names import ANSWER, QUESTIONS, Workflow
-from perdure.questions import Answer, Question
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import failure_of
+from perdure.values.inbox import ASKED, PersonAnswer, PersonQuestion
+from perdure.values.questions import Answer, Question
 from workflows import options
 from workflows.failures import required
 
@@ -94,7 +94,7 @@ class AskPerson:
     async def _label(self, asked: PersonQuestion) -> str:
         """Make it findable by its user, for the inbox and an erasure; returns the user's tenant."""
         asking = AskedTenantCall(user_id=asked.user_id)
-        tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
+        tenant = await options.change(TenantActivities.asked_tenant, asking, "Find the user's tenant")
         workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         return tenant
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 
 from temporalio import workflow
 
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 
 _BUSIEST_FIRST = (Phase.RUNNING, Phase.REMEMBERING, Phase.WAITING, Phase.PAUSED)
 

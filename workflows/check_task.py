@@ -2,8 +2,8 @@
 
 from temporalio import workflow
 
-from activities.forgetting import AskedTenantCall, ForgettingActivities
 from activities.tasks import TaskActivities
+from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.agent.preparation import CheckedTask, PrepareCall
 from perdure.agent.state import TaskRun
 from perdure.names import Workflow
@@ -21,7 +21,7 @@ class CheckTask:
         """Check it on a worker; returns what it would run, or fails as the task would."""
         asking = AskedTenantCall(user_id=required(task, "give an AgentTask").user_id)
         # First, so that the user's erasure finds the run also where the task is refused.
-        tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
+        tenant = await options.change(TenantActivities.asked_tenant, asking, "Find the user's tenant")
         workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         task = asked(task, "give an AgentTask")
         begun = workflow.info().workflow_start_time

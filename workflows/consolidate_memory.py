@@ -11,10 +11,10 @@ from activities.consolidation import (
     FindDuplicatesCall,
     MergeCall,
 )
-from perdure.changes import Actor
 from perdure.history import History
 from perdure.names import REPORT, Activity, Workflow
-from perdure.requests import ConsolidateRequest, ConsolidateResult
+from perdure.values.changes import Actor
+from perdure.values.requests import ConsolidateRequest, ConsolidateResult
 from workflows import options
 from workflows.failures import asked, problem_of
 

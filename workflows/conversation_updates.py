@@ -2,10 +2,10 @@
 
 from temporalio import workflow
 
-from perdure.chats import ChatEnding, ChatLog, ChatMessage, ChatReply
 from perdure.errors import InvalidTask
 from perdure.names import CHAT, END, SAY
 from perdure.temporal.errors import failure_of
+from perdure.values.chats import ChatEnding, ChatLog, ChatMessage, ChatReply
 from workflows.running_task import RunningTask
 from workflows.steerable import identified
 

@@ -8,7 +8,7 @@ from temporalio import workflow
 
 from perdure.agent.plan import Listen
 from perdure.history import History
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from workflows.running_task import RunningTask
 
 

@@ -6,7 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from perdure.names import Activity, Workflow
-from perdure.webhooks import Notice, NoticeFate
+from perdure.values.webhooks import Notice, NoticeFate
 from workflows import options
 from workflows.failures import required
 

@@ -16,11 +16,11 @@ from activities.erasure import (
     StoredCounts,
     TenantCall,
 )
-from perdure.erasures import UNREACHABLE, Erasure, ErasureReceipt
 from perdure.history import History
 from perdure.model import Passed
 from perdure.names import Workflow
-from perdure.requests import EraseRequest
+from perdure.values.erasures import UNREACHABLE, Erasure, ErasureReceipt
+from perdure.values.requests import EraseRequest
 from workflows import options
 from workflows.failures import asked
 

@@ -8,7 +8,7 @@ from perdure.agent.steps.prompt_steps import ASKED
 from perdure.agent.steps.task_calls import EvaluateCall, Evaluated
 from perdure.errors import TaskFailed
 from perdure.names import Activity
-from perdure.tasks import Evaluation
+from perdure.values.tasks import Evaluation
 from workflows import options
 from workflows.failures import done, is_final, tokens_of
 

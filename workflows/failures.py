@@ -29,10 +29,10 @@ from perdure.errors import (
 from perdure.frames import place_of
 from perdure.model import Model
 from perdure.names import Activity
-from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import attempt_of, tokens_of_task
 from perdure.tolerance import read_back
+from perdure.values.questions import FailedAttempt
 from workflows.options import Options
 
 _LONGEST = 2_000

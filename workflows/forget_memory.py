@@ -9,7 +9,6 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.forgetting import (
-    AskedTenantCall,
     BeginSweepCall,
     DueCall,
     FinishCall,
@@ -17,14 +16,15 @@ from activities.forgetting import (
     ForgettingActivities,
     SelectCall,
 )
-from perdure.changes import Actor
+from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.history import History
 from perdure.memory.forgetting.forgetter import Tombstoned
 from perdure.memory.forgetting.selection import DueEntry, Forgetting
 from perdure.model import Instant, Passed
 from perdure.names import REPORT, Workflow
-from perdure.requests import ForgetRequest, ForgetResult, SweepReport
 from perdure.temporal.attributes import TENANT
+from perdure.values.changes import Actor
+from perdure.values.requests import ForgetRequest, ForgetResult, SweepReport
 from workflows import options
 from workflows.failures import asked, is_conflict, problem_of
 
@@ -97,7 +97,7 @@ class ForgetMemory:
             if after:
                 return ()
             asking = AskedTenantCall(user_id=sweep.user_id, of=sweep.of)
-            tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find whose memory is asked for")
+            tenant = await options.change(TenantActivities.asked_tenant, asking, "Find whose memory is asked for")
             workflow.upsert_search_attributes([TENANT.value_set(tenant)])
             return (tenant,)
         call = DueCall(now=now, after=after)

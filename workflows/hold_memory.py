@@ -13,15 +13,15 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.holds import HoldActivities, RejectCall
 from activities.notifications import NotificationActivities, NotifyCall
 from perdure.agent.questions import Questions
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidAnswer
-from perdure.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence
 from perdure.identity import content_digest
-from perdure.jobs import Approved, Receipt, WaitIngestCall
 from perdure.model import Instant
 from perdure.names import ANSWER, QUESTIONS, Activity, Workflow
-from perdure.questions import Approval, Question, TakenAnswer
 from perdure.temporal.errors import failure_of
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence
+from perdure.values.jobs import Approved, Receipt, WaitIngestCall
+from perdure.values.questions import Approval, Question, TakenAnswer
 from workflows import options
 from workflows.failures import is_erased, problem_of, required
 

@@ -5,10 +5,10 @@ from temporalio.exceptions import ActivityError
 
 from activities.jobs import ApplyCall, ConfirmCall, HoldCall, IngestActivities, PlanCall
 from perdure.history import History
-from perdure.holds import hold_id
-from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
 from perdure.names import STAGE, Workflow
 from perdure.tolerance import changed_back
+from perdure.values.holds import hold_id
+from perdure.values.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
 from workflows import options
 from workflows.failures import is_conflict, is_erased, problem_of, required
 

@@ -3,9 +3,9 @@
 from temporalio import workflow
 
 from activities.feedback import FeedbackActivities
-from perdure.feedback import LateFeedbackCall, LateVerdict
 from perdure.names import Workflow
 from perdure.temporal.attributes import TENANT
+from perdure.values.feedback import LateFeedbackCall, LateVerdict
 from workflows import options
 from workflows.failures import required
 

@@ -18,8 +18,9 @@ from perdure.agent.steps.step_episodes import changes
 from perdure.errors import Blocked
 from perdure.history import History
 from perdure.identity import digest
-from perdure.items import OfferedItem
-from perdure.lessons import (
+from perdure.names import Activity
+from perdure.values.items import OfferedItem
+from perdure.values.lessons import (
     FAILURES_KEPT,
     LESSONS_WRITTEN,
     KnownLessons,
@@ -31,9 +32,8 @@ from perdure.lessons import (
     quoted,
     resolved_by,
 )
-from perdure.names import Activity
-from perdure.questions import TakenAnswer
-from perdure.tasks import StepStatus
+from perdure.values.questions import TakenAnswer
+from perdure.values.tasks import StepStatus
 from workflows import options
 from workflows.failures import cause_named, text_of
 from workflows.running_task import RunningTask

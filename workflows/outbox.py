@@ -10,10 +10,10 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
-from perdure.items import OfferedItem
-from perdure.jobs import Batch, Receipt, SessionNote, SubmitCall, WaitIngestCall
 from perdure.names import Activity
 from perdure.tolerance import taken_back
+from perdure.values.items import OfferedItem
+from perdure.values.jobs import Batch, Receipt, SessionNote, SubmitCall, WaitIngestCall
 from workflows import options
 from workflows.failures import problem_of
 

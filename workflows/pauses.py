@@ -9,7 +9,7 @@ from temporalio import workflow
 from perdure.agent.plan import Plan, waited
 from perdure.history import History
 from perdure.model import Instant
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from workflows.running_task import RunningTask
 from workflows.spans import begun
 

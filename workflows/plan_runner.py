@@ -13,8 +13,8 @@ from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.errors import TaskFailed
 from perdure.history import History
 from perdure.names import Activity
-from perdure.questions import Question, TakenAnswer
-from perdure.tasks import Phase
+from perdure.values.questions import Question, TakenAnswer
+from perdure.values.tasks import Phase
 from workflows import options
 from workflows.conversation_waits import ConversationWaits
 from workflows.execution import Execution

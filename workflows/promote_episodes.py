@@ -6,7 +6,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.promotion import PromoteCall, PromotionActivities
 from perdure.history import History
 from perdure.names import REPORT, Activity, Workflow
-from perdure.requests import PromoteRequest, PromoteResult
+from perdure.values.requests import PromoteRequest, PromoteResult
 from workflows import options
 from workflows.failures import asked, problem_of
 

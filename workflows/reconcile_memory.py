@@ -14,11 +14,11 @@ from activities.reconciliation import (
 )
 from perdure.errors import StoreLost
 from perdure.history import History
-from perdure.losses import LossKind, Store
 from perdure.model import Passed
 from perdure.names import REPORT, Activity, Workflow
-from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
 from perdure.temporal.errors import failure_of
+from perdure.values.losses import LossKind, Store
+from perdure.values.requests import Reconciled, ReconcileRequest, ReconcileResult
 from workflows import options
 from workflows.failures import asked
 

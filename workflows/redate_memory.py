@@ -6,7 +6,7 @@ from activities.due_dates import DueDateActivities, RedateCall
 from perdure.history import History
 from perdure.model import Passed
 from perdure.names import REPORT, Workflow
-from perdure.requests import RedateRequest, RedateResult
+from perdure.values.requests import RedateRequest, RedateResult
 from workflows import options
 from workflows.failures import asked
 

@@ -4,10 +4,11 @@ from typing import TypeVar
 
 from temporalio import workflow
 
-from activities.forgetting import AskedTenantCall, ForgettingActivities
-from perdure.memberships import Enrolment, MemberRequest
+from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.names import Activity, Workflow
-from perdure.requests import (
+from perdure.temporal.attributes import TENANT
+from perdure.values.memberships import Enrolment, MemberRequest
+from perdure.values.requests import (
     ConsentRequest,
     Consents,
     RecallRequest,
@@ -15,8 +16,7 @@ from perdure.requests import (
     RememberRequest,
     Submitted,
 )
-from perdure.temporal.attributes import TENANT
-from perdure.updates import Updated, UpdateRequest
+from perdure.values.updates import Updated, UpdateRequest
 from workflows import options
 from workflows.failures import asked, required
 
@@ -108,6 +108,6 @@ async def _asked(request: R | None, fix: str) -> R:
     """
     # Without an overall timeout: a run that failed before it is found would keep the text for good.
     asking = AskedTenantCall(user_id=required(request, fix).user_id)
-    tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
+    tenant = await options.change(TenantActivities.asked_tenant, asking, "Find the user's tenant")
     workflow.upsert_search_attributes([TENANT.value_set(tenant)])
     return asked(request, fix)

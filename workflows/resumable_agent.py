@@ -11,21 +11,19 @@ from temporalio.exceptions import (
     is_cancelled_exception,
 )
 
-from activities.forgetting import AskedTenantCall, ForgettingActivities
+from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.agent.chat_plan import ChatPlan
 from perdure.agent.goal_plan import GoalPlan, conversation_of
 from perdure.agent.plan import Finish, Plan
 from perdure.agent.preparation import PrepareCall, PreparedTask
 from perdure.agent.reports import result_of
+from perdure.agent.reused_steps import LeftBySteps, StepsAsked, left_by
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steering import judged_by_people
 from perdure.agent.steps.task_calls import CreditCall, Evaluated, SkillTrial
-from perdure.agent.taking_over import LeftBySteps, StepsAsked, left_by
 from perdure.agent.turns import Conversation
 from perdure.errors import InvalidAnswer, InvalidEvent, InvalidInput, InvalidTask, TaskFailed
-from perdure.events import Event
-from perdure.explanations import TaskMemory
 from perdure.names import (
     ANSWER,
     BINDING,
@@ -40,18 +38,20 @@ from perdure.names import (
     Activity,
     Workflow,
 )
-from perdure.questions import Answer, Question
-from perdure.schedules import started_at
-from perdure.tasks import Phase, Progress, TaskResult
 from perdure.temporal.attributes import AGENT, PHASE, SCHEDULED_START, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
 from perdure.temporal.errors import failure_of
+from perdure.values.events import Event
+from perdure.values.explanations import TaskMemory
+from perdure.values.questions import Answer, Question
+from perdure.values.schedules import started_at
+from perdure.values.tasks import Phase, Progress, TaskResult
 from workflows import options
+from workflows.claim_renewal import ClaimRenewal
 from workflows.compensation import compensate
 from workflows.conversation_updates import ConversationUpdates
 from workflows.deadline import within_deadline
 from workflows.evaluation import evaluate
 from workflows.failures import done
-from workflows.keeper import Keeper
 from workflows.plan_runner import SUBMITS, PlanRunner
 from workflows.running_task import RunningTask
 from workflows.steerable import Steerable
@@ -77,7 +77,7 @@ class ResumableAgent(Steerable, ConversationUpdates):
         except InvalidTask as error:
             # Raised here, it would be retried for ever.
             self._running, self._refused = RunningTask(task), error
-        self._keeper = Keeper(self._running)
+        self._keeper = ClaimRenewal(self._running)
         self._result: TaskResult | None = None
 
     @workflow.run
@@ -220,12 +220,12 @@ class ResumableAgent(Steerable, ConversationUpdates):
     def _refuse_unless(self, tenant: str) -> None:
         if tenant != self._running.state.prepared.tenant:
             self._running = RunningTask(self._running.task.changed(carried=None))
-            self._keeper = Keeper(self._running)
+            self._keeper = ClaimRenewal(self._running)
             raise failure_of(InvalidTask("carried", "is not a field here"))
 
     async def _tenant(self) -> str:
         asking = AskedTenantCall(user_id=self._running.task.user_id)
-        return await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
+        return await options.change(TenantActivities.asked_tenant, asking, "Find the user's tenant")
 
     async def _prepare(self) -> None:
         task = self._running.task

@@ -10,20 +10,20 @@ from perdure.agent.chat import Chat
 from perdure.agent.display import details
 from perdure.agent.events import Events, awaited_by, require_awaited
 from perdure.agent.goal_plan import conversation_of
-from perdure.agent.judged_steps import require_step
 from perdure.agent.plan import Plan
 from perdure.agent.questions import Questions
 from perdure.agent.reports import deadline_of, memory_of, progress_of
 from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState
 from perdure.agent.steering import Steering
-from perdure.chats import ChatBox, ChatLog
+from perdure.agent.step_paths import require_step
 from perdure.errors import InvalidTask
-from perdure.events import Event, EventBox
-from perdure.explanations import TaskMemory
 from perdure.model import Instant
-from perdure.steering import Redirection, Steered, TaskFeedback, TaskMessage
-from perdure.tasks import Phase, Progress
 from perdure.temporal.attributes import PHASE
+from perdure.values.chats import ChatBox, ChatLog
+from perdure.values.events import Event, EventBox
+from perdure.values.explanations import TaskMemory
+from perdure.values.steering import Redirection, Steered, TaskFeedback, TaskMessage
+from perdure.values.tasks import Phase, Progress
 from workflows.branches import Branches
 from workflows.outbox import Outbox
 

@@ -2,11 +2,11 @@
 
 from temporalio import workflow
 
-from activities.forgetting import AskedTenantCall, ForgettingActivities
 from activities.lessons import LessonActivities
-from perdure.lessons import LessonRequest, LessonSet
+from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.names import Workflow
 from perdure.temporal.attributes import TENANT
+from perdure.values.lessons import LessonRequest, LessonSet
 from workflows import options
 from workflows.failures import asked, required
 
@@ -22,7 +22,7 @@ class SetLesson:
         if user is not None:
             # First, so that the user's erasure finds the run also where the request is refused, or still waits.
             asking = AskedTenantCall(user_id=user)
-            tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find the user's tenant")
+            tenant = await options.change(TenantActivities.asked_tenant, asking, "Find the user's tenant")
             workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         request = asked(request, "give a LessonRequest")
         request = request.changed(asked_at=workflow.info().workflow_start_time)

@@ -8,9 +8,9 @@ from temporalio import workflow
 from perdure.errors import InvalidTask
 from perdure.identity import digest
 from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME
-from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
-from perdure.tasks import Progress
 from perdure.temporal.errors import failure_of
+from perdure.values.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
+from perdure.values.tasks import Progress
 from workflows.running_task import RunningTask
 
 S = TypeVar("S", bound=SteeringRequest)

@@ -6,14 +6,14 @@ from pydantic import Field
 from temporalio import workflow
 
 from activities.forgetting import FindUndoCall, ForgettingActivities, RestoreCall
-from perdure.changes import Actor
 from perdure.errors import InvalidInput
 from perdure.history import History
 from perdure.model import Instant, Passed
 from perdure.names import Workflow
-from perdure.requests import UndoRequest, UndoResult
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import failure_of
+from perdure.values.changes import Actor
+from perdure.values.requests import UndoRequest, UndoResult
 from workflows import options
 from workflows.failures import asked
 

@@ -4,13 +4,13 @@ Each message counts once, by its id, in all runs of the conversation, and is ans
 """
 
 from perdure.agent.steps.calls import Value
-from perdure.changes import Actor
-from perdure.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply, Exchange
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
 from perdure.model import Instant, Request, json_size
-from perdure.steering import TakenMessage, require_named
-from perdure.tasks import AgentTask
+from perdure.values.changes import Actor
+from perdure.values.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply, Exchange
+from perdure.values.steering import TakenMessage, require_named
+from perdure.values.tasks import AgentTask
 
 HANDLED_KEPT = 500
 """Ids of messages that are recognised as duplicates: the last ones; a choice."""

@@ -8,8 +8,8 @@ from perdure.agent.plan import Finish, Listen, Move
 from perdure.agent.state import TaskState
 from perdure.agent.turns import Conversation
 from perdure.model import Instant
-from perdure.steering import TakenMessage
 from perdure.tolerance import taken_back
+from perdure.values.steering import TakenMessage
 
 
 class ChatPlan(GoalPlan):

@@ -8,10 +8,10 @@ from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import Compensation, Ended, Result, StepCall
 from perdure.model import Instant
-from perdure.questions import TakenAnswer
 from perdure.skills.steps import COMPENSATE, ToolStep
-from perdure.steering import TakenMessage
-from perdure.tasks import StepStatus
+from perdure.values.questions import TakenAnswer
+from perdure.values.steering import TakenMessage
+from perdure.values.tasks import StepStatus
 
 _WHY = 300
 """Characters of the reason why one could not be undone: a result names a thousand of them, and has at most 2 MB."""

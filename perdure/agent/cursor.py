@@ -8,7 +8,7 @@ from perdure.agent.preparation import InnerSkill
 from perdure.agent.steps.calls import Result, Value
 from perdure.model import Passed
 from perdure.skills.steps import ForEach, LetStep, Parallel, SkillStep, Step
-from perdure.tasks import StepStatus
+from perdure.values.tasks import StepStatus
 
 MAIN = "main"
 """The branch that walks through a skill's own steps."""

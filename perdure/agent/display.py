@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from perdure.explanations import RecallSummary
-from perdure.questions import Answer, Question
-from perdure.tasks import Progress
+from perdure.values.explanations import RecallSummary
+from perdure.values.questions import Answer, Question
+from perdure.values.tasks import Progress
 
 _RECALLS = 5
 _SHOWN = 5

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable
 
 from perdure.documents import nearest, refuse_unknown
 from perdure.errors import InvalidEvent
-from perdure.events import Event, EventBox, TakenEvent, require_small
 from perdure.model import Instant
 from perdure.skills.shape import Skill
 from perdure.skills.steps import EventStep
 from perdure.tolerance import taken_back
+from perdure.values.events import Event, EventBox, TakenEvent, require_small
 
 MOST_KEPT = 100
 """Events that a task keeps until a step takes them; a choice."""

@@ -23,7 +23,7 @@ from perdure.registry.agents import Agent
 from perdure.skills.foreign import TaskStep
 from perdure.skills.steps import MOST_AT_ONCE, RecallStep, RememberStep, ToolStep
 from perdure.skills.templates import MemoryTemplate, RecallTemplate
-from perdure.tasks import StepStatus
+from perdure.values.tasks import StepStatus
 
 REPEATS_TOLD = 2
 """Turns in a row with the same call after which the model is warned, and the call is not made again if it acts."""

@@ -32,12 +32,12 @@ from perdure.agent.turns import (
 from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, length_of, noted, shown, unnotable
 from perdure.model import LONGEST_QUESTION, Instant
 from perdure.names import Activity
-from perdure.questions import TakenAnswer
 from perdure.skills.steps import RecallStep
 from perdure.skills.templates import RecallTemplate
-from perdure.steering import TakenMessage
-from perdure.tasks import StepStatus
 from perdure.tolerance import taken_back
+from perdure.values.questions import TakenAnswer
+from perdure.values.steering import TakenMessage
+from perdure.values.tasks import StepStatus
 
 MAIN = "main"
 """The branch of the model's turns."""

@@ -7,8 +7,8 @@ goal and constraints that were given stay for the task's life.
 from collections.abc import Sequence
 
 from perdure.agent.turns import Conversation, ModelTurn
-from perdure.changes import Actor, ActorKind
-from perdure.steering import GivenConstraint, Heard, TakenMessage
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.steering import GivenConstraint, Heard, TakenMessage
 
 HEARD_KEPT = 500
 """Ids of messages that a later run of the task recognises: the last ones; a choice."""

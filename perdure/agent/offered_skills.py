@@ -10,8 +10,8 @@ from perdure.model import Name, Passed
 from perdure.models.language.conversation import ToolSpec
 from perdure.skills.shape import Skill
 from perdure.skills.templates import InputSpec, InputType
-from perdure.tasks import AgentTask
-from perdure.trials import Trials
+from perdure.values.tasks import AgentTask
+from perdure.values.trials import Trials
 
 _LONGEST_ID = 80
 """Characters of a task's id, as ``Name`` has them."""

@@ -18,11 +18,11 @@ from perdure.agent.steps.calls import Ended, Result, StepCall, Value, Waits
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.resume_point import is_undecided
 from perdure.agent.steps.task_calls import EvaluateCall
-from perdure.bounds import Limits
 from perdure.model import Instant, Passed
-from perdure.questions import FailedAttempt, Question, TakenAnswer
-from perdure.steering import TakenMessage
-from perdure.tasks import StepStatus
+from perdure.values.questions import FailedAttempt, Question, TakenAnswer
+from perdure.values.steering import TakenMessage
+from perdure.values.task_limits import Limits
+from perdure.values.tasks import StepStatus
 
 UNDER_WAY = 2_000_000
 """Bytes of input that the actions under way may have together: half of the 4 MB that gRPC takes in one message, since a

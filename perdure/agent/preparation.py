@@ -7,15 +7,15 @@ from pydantic import Field
 
 from perdure.agent.offered_skills import CalledSkill, OfferedSkill
 from perdure.agent.steps.calls import Value
-from perdure.beginnings import BeginRequest
-from perdure.bindings import TaskBinding
 from perdure.expressions.syntax import Path
 from perdure.model import Instant, Passed
 from perdure.registry.agents import Agent
 from perdure.skills.header import is_empty, is_none
 from perdure.skills.shape import Skill
-from perdure.tasks import TaskEnvelope
 from perdure.tools import Effect
+from perdure.values.beginnings import BeginRequest
+from perdure.values.bindings import TaskBinding
+from perdure.values.tasks import TaskEnvelope
 
 
 class ToolShape(Passed):

@@ -9,8 +9,8 @@ from pydantic import JsonValue
 
 from perdure.agent.turns import Notes
 from perdure.agent.working_memory import shortened
-from perdure.lessons import shown_lessons
 from perdure.models.language.conversation import Instruction, Message, Reply, ToolOutput, ToolUse
+from perdure.values.lessons import shown_lessons
 
 _RULES = """\
 Work towards the goal with the tools that you have, and give your answer as text, without a tool call, once it is \

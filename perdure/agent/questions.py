@@ -3,8 +3,8 @@
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer
 from perdure.model import Instant
-from perdure.questions import Answer, Question, TakenAnswer, typed
 from perdure.tolerance import changed_back, taken_back
+from perdure.values.questions import Answer, Question, TakenAnswer, typed
 
 
 class Questions:

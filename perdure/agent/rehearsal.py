@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.agent.case_steps import CaseSteps
+from perdure.agent.case_values import CaseValues, NotGiven
 from perdure.agent.compensation_plan import CompensationPlan
-from perdure.agent.given import Given, NotGiven
-from perdure.agent.given_steps import GivenSteps
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, beyond, waited
 from perdure.agent.preparation import InnerSkill, PreparedTask, ToolShape
 from perdure.agent.reports import result_of
@@ -23,8 +23,8 @@ from perdure.model import Instant
 from perdure.skills.cases import Rehearsed, SkillCase
 from perdure.skills.linked_skills import LinkedSkill
 from perdure.skills.shape import Skill
-from perdure.tasks import Judgement, Phase
 from perdure.toolbox import Toolbox
+from perdure.values.tasks import Judgement, Phase
 
 _TASK = "rehearsal"
 _OF_A_TASK = {"occurrence", "occurred_at", "source"}
@@ -67,9 +67,9 @@ class _Rehearsal:
 
     def __init__(self, linked: LinkedSkill, case: SkillCase, toolbox: Toolbox) -> None:
         skill = linked.skill
-        self._given = Given(skill, case, linked.inner)
+        self._given = CaseValues(skill, case, linked.inner)
         self._judged = case.judged is not False
-        self._steps = GivenSteps(self._given, toolbox)
+        self._steps = CaseSteps(self._given, toolbox)
         self._now: Instant = datetime.datetime.combine(case.date, datetime.time(), datetime.UTC)
         reads = check_linked(linked, toolbox)
         tools = {name: toolbox.get(name) for name in linked.tools}

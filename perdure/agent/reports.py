@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from perdure.agent.state import Learned, TaskRun, TaskState
-from perdure.explanations import NotListed, TaskMemory
-from perdure.tasks import AgentTask, Phase, Progress, StepStatus, TaskResult
+from perdure.values.explanations import NotListed, TaskMemory
+from perdure.values.tasks import AgentTask, Phase, Progress, StepStatus, TaskResult
 
 _ENDED = frozenset({Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED})
 

@@ -20,7 +20,7 @@ from perdure.expressions.syntax import Path
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, Parallel, SkillStep, Step
 from perdure.skills.templates import OnFailure
-from perdure.tasks import StepStatus
+from perdure.values.tasks import StepStatus
 
 _NEVER_RUN = Result(status=StepStatus.SKIPPED)
 """The result of a step in a skipped block."""

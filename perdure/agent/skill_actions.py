@@ -33,7 +33,6 @@ from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall, known_en
 from perdure.agent.steps.prompt_steps import ASKED
 from perdure.agent.steps.wait_calls import ExpectCall, TakeCall, known_wait
 from perdure.durations import is_duration, moment_of
-from perdure.events import TakenEvent
 from perdure.model import DEEPEST_VALUE, Instant, depth
 from perdure.names import Activity
 from perdure.skills.foreign import ForeignStep
@@ -51,7 +50,8 @@ from perdure.skills.steps import (
     WaitStep,
 )
 from perdure.skills.templates import OnFailure
-from perdure.tasks import StepStatus
+from perdure.values.events import TakenEvent
+from perdure.values.tasks import StepStatus
 
 CARRIED_INLINE = 400_000
 """Bytes of results that are carried along as they are; beyond that, all but small values are kept elsewhere."""

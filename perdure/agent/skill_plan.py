@@ -6,16 +6,21 @@ from typing import Any
 from perdure.agent.cursor import MAIN, Cursor, counts, inside, leaves
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish
 from perdure.agent.preparation import PreparedTask
+from perdure.agent.reused_steps import TakenOver, begun
 from perdure.agent.route import Here, Route
 from perdure.agent.skill_actions import SkillActions, on_failure_of
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.task_calls import EvaluateCall
-from perdure.agent.taking_over import TakenOver, begun
 from perdure.identity import idempotency_key
-from perdure.lessons import shown_lessons
 from perdure.model import Instant
-from perdure.questions import (
+from perdure.skills.steps import (
+    ToolStep,
+)
+from perdure.skills.templates import OnFailure
+from perdure.tolerance import taken_back
+from perdure.values.lessons import shown_lessons
+from perdure.values.questions import (
     AfterFailure,
     FailedAttempt,
     Question,
@@ -25,13 +30,8 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.steps import (
-    ToolStep,
-)
-from perdure.skills.templates import OnFailure
-from perdure.steering import TakenMessage
-from perdure.tasks import StepStatus
-from perdure.tolerance import taken_back
+from perdure.values.steering import TakenMessage
+from perdure.values.tasks import StepStatus
 
 
 class SkillPlan:

@@ -10,19 +10,19 @@ from pydantic import Field, JsonValue
 from perdure.agent.offered_skills import CalledSkill
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.steps.calls import Calls, Compensation, Ended, Resumed, Value
-from perdure.beginnings import BeginRequest
-from perdure.chats import ChatBox
 from perdure.durations import Wait
-from perdure.events import EventBox, TakenEvent
-from perdure.explanations import RecallSummary
-from perdure.items import OfferedItem
-from perdure.jobs import Batch, Receipt
-from perdure.lessons import MetFailure
 from perdure.model import Instant, Passed
-from perdure.questions import FailedAttempt, Question, QuestionKind
 from perdure.skills.header import is_empty, is_none
-from perdure.steering import Steered
-from perdure.tasks import StepReport, StepStatus, TaskEnvelope
+from perdure.values.beginnings import BeginRequest
+from perdure.values.chats import ChatBox
+from perdure.values.events import EventBox, TakenEvent
+from perdure.values.explanations import RecallSummary
+from perdure.values.items import OfferedItem
+from perdure.values.jobs import Batch, Receipt
+from perdure.values.lessons import MetFailure
+from perdure.values.questions import FailedAttempt, Question, QuestionKind
+from perdure.values.steering import Steered
+from perdure.values.tasks import StepReport, StepStatus, TaskEnvelope
 
 RECALLS_KEPT = 50
 JOBS_KEPT = 50

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
-from perdure.feedback import standing
 from perdure.model import Instant, json_size
-from perdure.steering import (
+from perdure.values.changes import Actor
+from perdure.values.feedback import standing
+from perdure.values.steering import (
     MOST_CONSTRAINTS,
     GivenFeedback,
     Intervention,
@@ -22,7 +22,7 @@ from perdure.steering import (
     require_judge,
     require_named,
 )
-from perdure.tasks import Evaluation, Judgement
+from perdure.values.tasks import Evaluation, Judgement
 
 HANDLED_KEPT = 500
 """Ids of requests that are recognised as duplicates: the last ones; a choice. ASCII ones take 50 kB at most."""

@@ -13,8 +13,8 @@ from perdure.errors import InvalidArguments
 from perdure.model import DEEPEST_VALUE, depth
 from perdure.models.language.conversation import ToolSpec
 from perdure.registry.agents import told_name
-from perdure.tasks import MemoryMode
 from perdure.tools import Tool
+from perdure.values.tasks import MemoryMode
 
 
 class MemoryTool(StrEnum):

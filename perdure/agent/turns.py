@@ -11,7 +11,7 @@ from perdure.agent.steps.calls import MemoryCall, StepContext, Value
 from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent
 from perdure.skills.header import is_empty
-from perdure.steering import GivenConstraint, Heard
+from perdure.values.steering import GivenConstraint, Heard
 
 RESULT_SHOWN = 8_000
 """Characters of a tool's result, of a call's arguments, of what the model said and of a message that it is shown; of

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from perdure.entries import EntryKind
 from perdure.identity import digest
 from perdure.memory.recall.query import FoundBy, RecalledItem, RecallResult
 from perdure.model import Instant
 from perdure.refusals import AnswerUnusable
 from perdure.tolerance import taken_back
+from perdure.values.entries import EntryKind
 
 LIST_KEYS = ("entries", "evidence", "results", "items", "records", "memories", "data")
 """Where the list is, the first of them that there is."""

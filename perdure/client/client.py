@@ -14,17 +14,17 @@ from pydantic import JsonValue, SecretStr
 from perdure.client.answers import listed, recalled
 from perdure.client.problems import SERVICE
 from perdure.client.transport import WITHIN, ServiceConnection
-from perdure.entries import Entry, Lane
 from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
-from perdure.inbox import OpenQuestion
-from perdure.items import Item
-from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.refusals import AnswerUnusable
-from perdure.task_status import JobState, JobStatus, StartedTask, TaskStanding
-from perdure.tasks import Phase, TaskResult
 from perdure.tolerance import tolerant
-from perdure.updates import Updated
+from perdure.values.entries import Entry, Lane
+from perdure.values.inbox import OpenQuestion
+from perdure.values.items import Item
+from perdure.values.jobs import Receipt
+from perdure.values.task_status import JobState, JobStatus, StartedTask, TaskStanding
+from perdure.values.tasks import Phase, TaskResult
+from perdure.values.updates import Updated
 
 T = TypeVar("T")
 

@@ -21,9 +21,7 @@ from langgraph.store.base import (
 from pydantic import ValidationError
 
 from perdure.client import Client
-from perdure.entries import Record, State
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate
 from perdure.langgraph.filters import meets, selected
 from perdure.langgraph.records import (
     LANE,
@@ -40,9 +38,11 @@ from perdure.langgraph.records import (
 from perdure.memory.recall.query import RecallResult
 from perdure.memory.writing.batch_checks import batches
 from perdure.names import EXACT_POLICY
-from perdure.strategies import Strategy
 from perdure.together import together
 from perdure.tolerance import changed_back
+from perdure.values.entries import Record, State
+from perdure.values.jobs import Fate
+from perdure.values.strategies import Strategy
 
 T = TypeVar("T")
 Namespace = tuple[str, ...]

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from perdure.documents import kind_of, mapping, validated
 from perdure.errors import InvalidInput
-from perdure.limits import CallLimit, require_distinct
 from perdure.model import Model, Name
 from perdure.registry.folders import Folders
 from perdure.tools import Effect
+from perdure.values.call_limits import CallLimit, require_distinct
 from perdure.yaml_text import read_document
 
 DEFAULT_SECONDS = 30.0

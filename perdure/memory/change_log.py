@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from perdure.changes import Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry, State
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.leases import Lease
+from perdure.values.changes import Change, Deletion, Refusal
+from perdure.values.entries import Entry, State
 
 
 class ChangeLog:

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from perdure.changes import Actor, Change, Deletion, Refusal
-from perdure.entries import Entry, State
 from perdure.errors import VersionConflict
 from perdure.memory.writing.observation import occurrence_of
 from perdure.stores.journal.lines import Accepted
+from perdure.values.changes import Actor, Change, Deletion, Refusal
+from perdure.values.entries import Entry, State
 
 Again = Callable[[], Awaitable[tuple[Sequence[Change], Sequence[Refusal]]]]
 """Plans an operation again: its changes, and the items of its batch that change nothing."""

@@ -4,11 +4,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from perdure.changes import Actor
-from perdure.consents import Consent, latest, refusal, withheld
-from perdure.entries import Purpose
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.losses import Store
 from perdure.memory.audit.audit import Audit
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Consented, Line, of_kind
@@ -16,6 +12,10 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.leases import SHORT_WRITE, Leases
+from perdure.values.changes import Actor
+from perdure.values.consents import Consent, latest, refusal, withheld
+from perdure.values.entries import Purpose
+from perdure.values.losses import Store
 
 
 class ConsentBook:

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry, State
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.memory.audit.audit import Audit
 from perdure.memory.change_log import ChangeLog
@@ -36,6 +34,8 @@ from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.values.changes import Actor, Change, Deletion, Refusal
+from perdure.values.entries import Entry, State
 
 _CHUNK = 50
 """Objects in a write call; the lease is checked again before each call."""

@@ -6,15 +6,15 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from perdure.changes import ActorKind
 from perdure.durations import duration_of
-from perdure.entries import MemoryType, Source
-from perdure.holds import Hold, Silence, hold_id
 from perdure.identity import canonical_json
-from perdure.items import MemoryItem
-from perdure.jobs import Batch
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.model import Model, Name, Unit
+from perdure.values.changes import ActorKind
+from perdure.values.entries import MemoryType, Source
+from perdure.values.holds import Hold, Silence, hold_id
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch
 
 
 def _duration(value: object) -> object:

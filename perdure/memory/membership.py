@@ -4,12 +4,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 
-from perdure.changes import Actor, ActorKind
-from perdure.erasures import Erasure, is_under_way
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.identity import author_id
-from perdure.losses import Store
-from perdure.memberships import Membership, latest, unknown_owner
 from perdure.memory.audit.audit import Audit
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Enrolled, Line, Named, of_kind
@@ -18,6 +14,10 @@ from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.leases import SHORT_WRITE, Lease, Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.erasures import Erasure, is_under_way
+from perdure.values.losses import Store
+from perdure.values.memberships import Membership, latest, unknown_owner
 
 
 class MemberBook:

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry, headline_of
 from perdure.errors import StoreUnavailable
 from perdure.memory.retention import earliest_due
 from perdure.models.embedding import Embedder, Vector
@@ -22,6 +21,7 @@ from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Entry, headline_of
 
 _log = structlog.get_logger(__name__)
 

@@ -6,10 +6,10 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from perdure.decay import Decay, is_exempt
-from perdure.entries import Entry, Memory, State
 from perdure.identity import digest
 from perdure.model import Model, Unit
+from perdure.values.decay import Decay, is_exempt
+from perdure.values.entries import Entry, Memory, State
 
 EntryT = TypeVar("EntryT", bound=Entry)
 

@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import TypeVar
 
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
-from perdure.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
 from perdure.stores.journal.marks import JournalMarks, new_id
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.marks import WeaviateMarks
 from perdure.together import to_its_end, together
+from perdure.values.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
 
 COMPARED_EVERY = 10.0
 """Seconds after which the stores are compared again, though nothing is written; a choice."""

@@ -10,7 +10,7 @@ from perdure.errors import InvalidInput
 from perdure.memory.hold_policies import HoldPolicy
 from perdure.model import Model, OpenEnum, Unit
 from perdure.names import DEFAULT_POLICY, EXACT_POLICY
-from perdure.said import Ground
+from perdure.values.statements import Ground
 from perdure.yaml_text import read_document
 
 _NEVER_BELIEVED = (Ground.PRIVATE, Ground.SECRET)

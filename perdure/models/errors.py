@@ -20,6 +20,12 @@ class ReplyUnusable(StoreUnavailable):
     code = "PRD224"
 
 
+class ModelFileDamaged(PerdureError):
+    """The file of a model that computes here holds other weights than its name says: install it again."""
+
+    code = "PRD225"
+
+
 class ModelRefused(PerdureError):
     """A model's provider, by its name in the settings, refused a call: the same call would be refused again."""
 

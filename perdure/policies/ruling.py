@@ -4,7 +4,7 @@ from perdure.identity import digest
 from perdure.model import Passed
 from perdure.policies.decision import PolicyDecision
 from perdure.policies.shape import Outcome
-from perdure.questions import Approval
+from perdure.values.questions import Approval
 
 
 class Spoke(Passed):

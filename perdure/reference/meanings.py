@@ -17,7 +17,7 @@ Described = type[BaseModel] | type[Enum]
 def meanings(described: Described) -> dict[str, str]:
     """Return what is said of each field or member that has a docstring, in Markdown.
 
-    >>> from perdure.questions import AnswerSpec
+    >>> from perdure.values.questions import AnswerSpec
     >>> meanings(AnswerSpec)
     {'type': 'What an answer may be.', 'choices': 'For the type `choice`: one of these.'}
     """

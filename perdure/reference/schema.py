@@ -13,7 +13,7 @@ from perdure.registry.agents import Agent
 from perdure.registry.prompts import Prompt
 from perdure.skills.shape import Skill
 from perdure.skills.steps import Step, ToolStep
-from perdure.tasks import AgentTask
+from perdure.values.tasks import AgentTask
 
 Schema = dict[str, Any]
 

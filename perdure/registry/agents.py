@@ -16,7 +16,7 @@ from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
 from perdure.registry.judge import Judge, OptionalJudge, criterion_of
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, PromptUse, pinned_version, read_use, rendered
-from perdure.tasks import DEFAULT_AGENT, MemoryMode
+from perdure.values.tasks import DEFAULT_AGENT, MemoryMode
 from perdure.yaml_text import read_document
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import SecretStr
 
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput, Unavailable
 from perdure.secrets.redaction import KNOWN
 
 R = TypeVar("R")
@@ -22,6 +22,12 @@ PATIENCE = 10.0
 
 LARGEST_SECRET = 100_000
 """Bytes of a secret's file: a choice, against a folder that was given by mistake."""
+
+
+class SecretUnreadable(Unavailable):
+    """A source of secrets fails, or has something that is none: its owner has to look, and it is read again."""
+
+    code = "PRD236"
 
 
 @runtime_checkable
@@ -67,7 +73,7 @@ class FolderSecrets:
         """Return the file's content without the line break at its end; None if there is no such file.
 
         Raises:
-            StoreUnavailable: It cannot be read.
+            SecretUnreadable: It cannot be read.
         """
         return await asyncio.to_thread(self._read, name)
 
@@ -77,10 +83,10 @@ class FolderSecrets:
             if not path.is_file():
                 return None
             if path.stat().st_size > LARGEST_SECRET:
-                raise StoreUnavailable("secrets", f"the file of {name!r} has more than {LARGEST_SECRET:,} bytes")
+                raise SecretUnreadable(f"the file of {name!r} has more than {LARGEST_SECRET:,} bytes")
             return path.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r") or None
         except (OSError, UnicodeDecodeError) as problem:
-            raise StoreUnavailable("secrets", f"cannot read {name!r}: {type(problem).__name__}") from None
+            raise SecretUnreadable(f"cannot read {name!r}: {type(problem).__name__}") from None
 
 
 class SecretKeeper:
@@ -113,7 +119,7 @@ class SecretKeeper:
         """Return whether a source has a secret.
 
         Raises:
-            StoreUnavailable: A source does not answer.
+            SecretUnreadable: A source fails.
         """
         for source in self._sources:
             if await _asked(source.has(name)):
@@ -124,12 +130,12 @@ class SecretKeeper:
         """Return a secret, which is kept out of all that this process writes from now on; None if nobody has it.
 
         Raises:
-            StoreUnavailable: A source does not answer.
+            SecretUnreadable: A source fails.
         """
         for source in self._sources:
             found = cast("object", await _asked(source.get(name)))
             if found is not None and not isinstance(found, str):
-                raise StoreUnavailable("secrets", f"a source returned {type(found).__name__} for {name!r}, and no text")
+                raise SecretUnreadable(f"a source returned {type(found).__name__} for {name!r}, and no text")
             if found:
                 KNOWN.learn(name, found)
                 return SecretStr(found)
@@ -155,10 +161,10 @@ async def _asked(answer: Awaitable[R]) -> R:
     try:
         async with asyncio.timeout(PATIENCE):
             return await answer
-    except StoreUnavailable:
+    except SecretUnreadable:
         raise
     except Exception as problem:  # noqa: BLE001  whatever an installation's own source raises
-        raise StoreUnavailable("secrets", f"a source raised {type(problem).__name__}") from None
+        raise SecretUnreadable(f"a source raised {type(problem).__name__}") from None
 
 
 def _plugged_in(place: str) -> SecretSource:

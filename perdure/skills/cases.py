@@ -6,11 +6,11 @@ from pydantic import Field, JsonValue
 
 from perdure.documents import join, nearest, validated
 from perdure.errors import InvalidSkill
-from perdure.events import EventName
 from perdure.expressions.evaluation import references
 from perdure.model import Model, Name
 from perdure.skills.templates import Template
-from perdure.tasks import Phase
+from perdure.values.events import EventName
+from perdure.values.tasks import Phase
 from perdure.yaml_text import read_document
 
 NAMES = frozenset(

@@ -5,7 +5,6 @@ from typing import Any
 from perdure.documents import kind_of, mapping, nearest, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.syntax import RESERVED_WORDS
-from perdure.questions import AnswerSpec, AnswerType
 from perdure.registry.prompts import read_use
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.shape import lane_path
@@ -32,6 +31,7 @@ from perdure.skills.templates import (
     RecordTemplate,
 )
 from perdure.tools import Effect
+from perdure.values.questions import AnswerSpec, AnswerType
 
 DEPTH = 3
 """How deep blocks may be nested."""

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from perdure.model import Name, Passed
-from perdure.questions import AnswerSpec
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptUse
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.header import is_none
@@ -22,6 +21,7 @@ from perdure.skills.templates import (
     Template,
     awaited,
 )
+from perdure.values.questions import AnswerSpec
 
 MOST_AT_ONCE = 50
 """Actions that one block may have on their way at the same time: each is a branch that the task carries."""

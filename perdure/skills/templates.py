@@ -6,12 +6,12 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from perdure.durations import check_wait, lasting
-from perdure.entries import Lane, MemoryType
-from perdure.events import event_name
 from perdure.identity import OwnerId
-from perdure.items import required_feedback, required_intent, required_pattern
 from perdure.model import Name, OpenEnum, Passed, spelled
-from perdure.strategies import ProfileName, Strategy
+from perdure.values.entries import Lane, MemoryType
+from perdure.values.events import event_name
+from perdure.values.items import required_feedback, required_intent, required_pattern
+from perdure.values.strategies import ProfileName, Strategy
 
 Identifier = Annotated[
     str,

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from perdure.episodes import Episode
 from perdure.model import Stored
 from perdure.stores import disk
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.tolerance import read_back
+from perdure.values.episodes import Episode
 
 _ENDING = ".jsonl"
 

@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from perdure.names import Activity
-from perdure.session_items import SessionAdd, SessionItems, SessionRead, SessionRemove
-from perdure.temporal.memory import QUEUE
+from perdure.names import TASK_QUEUE, Activity
+from perdure.values.session_items import SessionAdd, SessionItems, SessionRead, SessionRemove
 
 R = TypeVar("R")
 
@@ -43,7 +42,7 @@ class AgentSession:
         *,
         of: str | None = None,
         limit: int | None = None,
-        task_queue: str = QUEUE,
+        task_queue: str = TASK_QUEUE,
     ) -> None:
         self.session_id = session_id
         self._limit = limit

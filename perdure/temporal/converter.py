@@ -24,9 +24,9 @@ from temporalio.converter import (
 from perdure.documents import refused
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.model import Model, Request
-from perdure.tasks import AgentTask
 from perdure.temporal.errors import failure_of
 from perdure.tolerance import tolerant
+from perdure.values.tasks import AgentTask
 
 
 class _Json(PydanticJSONPlainPayloadConverter):

@@ -18,11 +18,11 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from perdure.errors import PerdureError, StillRunning, StoreRefused, TaskFailed
 from perdure.frames import Frame
 from perdure.models.errors import ModelKeyRefused
-from perdure.questions import FailedAttempt
-from perdure.tasks import tokens_in
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats
 from perdure.tolerance import read_back
+from perdure.values.questions import FailedAttempt
+from perdure.values.tasks import tokens_in
 
 _log = structlog.get_logger(__name__)
 

@@ -10,12 +10,9 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from perdure.jobs import Receipt, WaitIngestCall
-from perdure.names import Activity
-from perdure.requests import RecallHandle, RecallRequest, RememberRequest, Submitted
-
-QUEUE = "perdure"
-"""The task queue of Perdure's workers, unless their settings name another one."""
+from perdure.names import TASK_QUEUE, Activity
+from perdure.values.jobs import Receipt, WaitIngestCall
+from perdure.values.requests import RecallHandle, RecallRequest, RememberRequest, Submitted
 
 _RETRY = RetryPolicy(initial_interval=timedelta(seconds=0.2), maximum_interval=timedelta(seconds=30))
 _HEARTBEAT = timedelta(seconds=4)
@@ -23,7 +20,7 @@ _HEARTBEAT = timedelta(seconds=4)
 R = TypeVar("R")
 
 
-async def recall(request: RecallRequest, *, task_queue: str = QUEUE) -> RecallHandle:
+async def recall(request: RecallRequest, *, task_queue: str = TASK_QUEUE) -> RecallHandle:
     """Recall from every tier, in a workflow.
 
     Args:
@@ -49,7 +46,7 @@ async def recall(request: RecallRequest, *, task_queue: str = QUEUE) -> RecallHa
     )
 
 
-async def remember(request: RememberRequest, *, task_queue: str = QUEUE) -> str:
+async def remember(request: RememberRequest, *, task_queue: str = TASK_QUEUE) -> str:
     """Submit items to be remembered, in a workflow; the same request again is the same job.
 
     Args:
@@ -65,7 +62,7 @@ async def remember(request: RememberRequest, *, task_queue: str = QUEUE) -> str:
     return (await _patiently(Activity.REMEMBER, request, Submitted, task_queue, "remember")).job
 
 
-async def until_searchable(job: str, *, task_queue: str = QUEUE) -> Receipt:
+async def until_searchable(job: str, *, task_queue: str = TASK_QUEUE) -> Receipt:
     """Wait for a job's receipt, in a workflow: what became of each item.
 
     Args:

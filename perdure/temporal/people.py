@@ -2,13 +2,12 @@
 
 from temporalio import workflow
 
-from perdure.inbox import PersonAnswer, PersonQuestion
-from perdure.names import Workflow
+from perdure.names import TASK_QUEUE, Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT
-from perdure.temporal.memory import QUEUE
+from perdure.values.inbox import PersonAnswer, PersonQuestion
 
 
-async def ask_person(question: PersonQuestion, *, task_queue: str = QUEUE) -> PersonAnswer:
+async def ask_person(question: PersonQuestion, *, task_queue: str = TASK_QUEUE) -> PersonAnswer:
     """Ask a person, in a workflow, and wait for the answer until the question's deadline.
 
     The question is put by a child workflow on Perdure's workers. The inbox lists it, and it is answered as all others

@@ -7,9 +7,9 @@ import pytest
 
 from perdure import Actor, ActorKind
 from perdure.agent.state import TaskRun
-from perdure.beginnings import ANY, BeginRequest
 from perdure.errors import TaskFailed
 from perdure.temporal.errors import translated
+from perdure.values.beginnings import ANY, BeginRequest
 from tests.conftest import Servers
 from tests.support.processes import processes
 from tests.support.tools import lines_in

@@ -12,10 +12,10 @@ from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 
 from perdure import AgentTask
-from perdure.chats import BEGINNING, ChatLog, ChatMessage, ChatReply, ReplyPlace, ReplyReader, ShownKind
 from perdure.names import Workflow
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.tokens import TokenStreams
+from perdure.stores.redis.reply_streams import ReplyStreams
+from perdure.values.chats import BEGINNING, ChatLog, ChatMessage, ChatReply, ReplyPlace, ReplyReader, ShownKind
 from tests.conftest import Servers
 from tests.support.goals import settings_of
 from tests.support.processes import processes
@@ -64,7 +64,7 @@ async def test_a_killed_attempt_at_a_reply_is_begun_anew_and_nothing_happens_twi
         )
         handle = await starting.workflow_handle()
         log = await until(lambda: handle.query("chat", result_type=ChatLog), lambda one: bool(one.tenant))
-        reader, streams, after = ReplyReader(), TokenStreams(redis), BEGINNING
+        reader, streams, after = ReplyReader(), ReplyStreams(redis), BEGINNING
         place = ReplyPlace(tenant=log.tenant, task_id=task.task_id, message="m")
         seen: list[str] = []
 

@@ -8,12 +8,12 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Memory, State
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import ConsolidateRequest
 from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Memory, State
+from perdure.values.requests import ConsolidateRequest
 from tests.conftest import Servers
 from tests.crash.test_jobs import LONG_AGO, start
 from tests.deployment import deployment

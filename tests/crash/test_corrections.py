@@ -9,8 +9,8 @@ import pytest
 from pydantic import JsonValue
 from pytest_httpserver import HTTPServer
 
-from perdure.entries import Memory, State
 from perdure.memory.writing.batch_checks import read_batch
+from perdure.values.entries import Memory, State
 from tests.conftest import Servers
 from tests.crash.test_jobs import start
 from tests.deployment import deployment

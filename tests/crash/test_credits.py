@@ -8,10 +8,10 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.agent.steps.task_calls import CreditCall
-from perdure.entries import Memory
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.values.entries import Memory
 from tests.conftest import Servers
 from tests.crash.test_jobs import LONG_AGO, start
 from tests.deployment import deployment

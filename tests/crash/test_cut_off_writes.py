@@ -16,11 +16,11 @@ from pydantic import JsonValue
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
-from perdure.entries import Entry
 from perdure.errors import VectorIndexDamaged
-from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.values.entries import Entry
+from perdure.values.jobs import Batch, Fate, Receipt
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.cutting import cut_off, lose_vectors

@@ -13,12 +13,12 @@ from temporalio.client import WorkflowHandle
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers.processes import Child
-from perdure.holds import Decided, HoldOutcome, hold_id
-from perdure.jobs import Fate, Receipt, SubmitCall
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import ANSWER, QUESTIONS
-from perdure.questions import Answer, Question
 from perdure.stores.journal.folded_state import fold
+from perdure.values.holds import Decided, HoldOutcome, hold_id
+from perdure.values.jobs import Fate, Receipt, SubmitCall
+from perdure.values.questions import Answer, Question
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.waiting import until

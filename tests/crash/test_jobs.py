@@ -15,22 +15,22 @@ from temporalio.client import WorkflowHandle
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers.processes import Child
-from perdure.changes import Change
-from perdure.entries import Entry
-from perdure.items import Item
-from perdure.jobs import Batch, Fate, Receipt, SubmitCall
 from perdure.memory import comparison
 from perdure.memory.audit.reader import shown, verified
 from perdure.memory.door import Door
 from perdure.memory.writing import observation
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import ForgetResult
 from perdure.stores.audit.chain import LABEL
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.log import Journal
-from perdure.stores.redis.heads import AuditHeads
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.values.changes import Change
+from perdure.values.entries import Entry
+from perdure.values.items import Item
+from perdure.values.jobs import Batch, Fate, Receipt, SubmitCall
+from perdure.values.requests import ForgetResult
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from workflows.forget_memory import ForgetRun

@@ -8,8 +8,8 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from perdure import AgentTask
-from perdure.entries import Memory
-from perdure.jobs import Receipt
+from perdure.values.entries import Memory
+from perdure.values.jobs import Receipt
 from tests.conftest import Servers
 from tests.crash.test_jobs import start
 from tests.support.harness import bench

@@ -7,13 +7,13 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Memory, Purpose
-from perdure.episodes import Episode, EpisodeKind
-from perdure.requests import PromoteRequest
 from perdure.stores.journal.lines import Accepted
 from perdure.stores.redis.promotions import Promotions
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Memory, Purpose
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.requests import PromoteRequest
 from tests.conftest import Servers
 from tests.crash.test_jobs import start
 from tests.deployment import deployment

@@ -6,7 +6,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from perdure import Actor, ActorKind, PauseRequest, Progress, Redirection, TaskMessage
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from tests.conftest import Servers
 from tests.support.goals import goal, settings_of
 from tests.support.processes import processes

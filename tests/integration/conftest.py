@@ -33,13 +33,13 @@ from perdure.stores.audit.files import FOLDER
 from perdure.stores.audit.lines import AuditLine
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.members import RedisMembers

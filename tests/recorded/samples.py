@@ -50,7 +50,7 @@ def types_of_builds() -> dict[str, type[BaseModel]]:
                 importlib.import_module(module.name)
     own = [
         one
-        for one in dict.fromkeys(_subclasses(Passed))
+        for one in dict.fromkeys(subclasses(Passed))
         if one not in (Request, Stored)
         and one.model_config.get("extra") == "allow"
         and not one.__module__.startswith("tests.")
@@ -69,8 +69,9 @@ def sample(model: type[BaseModel], *, depth: int = 0) -> dict[str, Any]:
     return model.model_validate(fields).model_dump(mode="json")
 
 
-def _subclasses(model: type[BaseModel]) -> list[type[BaseModel]]:
-    return [one for child in model.__subclasses__() for one in (child, *_subclasses(child))]
+def subclasses(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """Return all models that are derived from one, however far."""
+    return [one for child in model.__subclasses__() for one in (child, *subclasses(child))]
 
 
 def _value(hint: Any, depth: int) -> Any:

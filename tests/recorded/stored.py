@@ -14,19 +14,19 @@ from typing import Any
 from redis.asyncio import Redis
 
 from localservers import Fleet, Server, find_all
-from perdure.bindings import TaskBinding
-from perdure.losses import Mark
 from perdure.settings import Addresses
 from perdure.stores.audit.lines import AuditHead
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
+from perdure.stores.redis.audit_heads import AuditHeads, KnownHead
 from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.stores.redis.connection import ask, connect
-from perdure.stores.redis.heads import AuditHeads, KnownHead
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.weaviate.connection import Connection
 from perdure.stores.weaviate.marks import WeaviateMarks
 from perdure.stores.weaviate.schema import Embedding
+from perdure.values.bindings import TaskBinding
+from perdure.values.losses import Mark
 from tests.conftest import clean_settings
 
 FILE = Path(__file__).parent / "next" / "stored.json"

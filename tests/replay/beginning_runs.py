@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from perdure import Actor, ActorKind, AgentTask
 from perdure.agent.state import TaskRun
-from perdure.beginnings import ANY, BeginRequest
+from perdure.values.beginnings import ANY, BeginRequest
 from tests.replay.recorder import Recorder
 
 BEGUN = """

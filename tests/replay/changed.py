@@ -4,23 +4,23 @@ from typing import Any
 
 from temporalio import workflow
 
-from activities.accesses import Flushed
 from activities.forgetting import ForgetCall
+from activities.uses import Flushed
 from perdure.agent.preparation import CheckedTask
 from perdure.agent.state import TaskRun
 from perdure.agent.steps.task_calls import CreditCall, KeepCall, Kept
-from perdure.changes import Actor
-from perdure.erasures import ErasureReceipt
-from perdure.feedback import LateFeedbackCall, LateVerdict
-from perdure.holds import Decided, Hold
-from perdure.inbox import PersonAnswer, PersonQuestion
-from perdure.jobs import Batch, Receipt, WritePlan
-from perdure.lessons import LessonRequest, LessonSet
-from perdure.memberships import Enrolment, MemberRequest
 from perdure.memory.forgetting.forgetter import Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
-from perdure.questions import Question, TakenAnswer
-from perdure.requests import (
+from perdure.values.changes import Actor
+from perdure.values.erasures import ErasureReceipt
+from perdure.values.feedback import LateFeedbackCall, LateVerdict
+from perdure.values.holds import Decided, Hold
+from perdure.values.inbox import PersonAnswer, PersonQuestion
+from perdure.values.jobs import Batch, Receipt, WritePlan
+from perdure.values.lessons import LessonRequest, LessonSet
+from perdure.values.memberships import Enrolment, MemberRequest
+from perdure.values.questions import Question, TakenAnswer
+from perdure.values.requests import (
     ConsentRequest,
     Consents,
     ConsolidateRequest,
@@ -35,9 +35,9 @@ from perdure.requests import (
     RememberRequest,
     UndoResult,
 )
-from perdure.tasks import TaskResult
-from perdure.updates import Updated, UpdateRequest
-from perdure.webhooks import Notice, NoticeFate
+from perdure.values.tasks import TaskResult
+from perdure.values.updates import Updated, UpdateRequest
+from perdure.values.webhooks import Notice, NoticeFate
 from workflows import options
 from workflows.ask_person import AskPerson
 from workflows.check_task import CheckTask

@@ -10,17 +10,17 @@ from temporalio.client import WorkflowHandle
 
 from activities.jobs import job_id
 from perdure.agent.steps.task_calls import CreditCall, KeepCall
-from perdure.entries import Purpose
-from perdure.episodes import Episode, EpisodeKind
-from perdure.holds import QUESTION, Hold, Silence
-from perdure.jobs import Batch
-from perdure.memberships import MemberRequest
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import ANSWER
-from perdure.questions import Answer
-from perdure.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest
-from perdure.updates import Pinning, UpdateRequest
+from perdure.values.entries import Purpose
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.holds import QUESTION, Hold, Silence
+from perdure.values.jobs import Batch
+from perdure.values.memberships import MemberRequest
+from perdure.values.questions import Answer
+from perdure.values.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest
+from perdure.values.updates import Pinning, UpdateRequest
 from tests.replay.recorder import Recorder
 from workflows.forget_memory import ForgetRun
 from workflows.undo_forgetting import UndoRun

@@ -8,16 +8,16 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer, Limits, PauseRequest
-from perdure.chats import ChatEnding, ChatMessage, ChatReply
-from perdure.entries import Memory
-from perdure.feedback import LateFeedbackCall
-from perdure.inbox import ASKED, PersonQuestion
-from perdure.lessons import LESSON, LessonRequest
 from perdure.names import ANSWER, END, PAUSE, QUESTIONS, RESUME, SAY
-from perdure.questions import AnswerSpec, AnswerType
-from perdure.steering import TaskFeedback
-from perdure.tasks import Phase
-from perdure.webhooks import Notice
+from perdure.values.chats import ChatEnding, ChatMessage, ChatReply
+from perdure.values.entries import Memory
+from perdure.values.feedback import LateFeedbackCall
+from perdure.values.inbox import ASKED, PersonQuestion
+from perdure.values.lessons import LESSON, LessonRequest
+from perdure.values.questions import AnswerSpec, AnswerType
+from perdure.values.steering import TaskFeedback
+from perdure.values.tasks import Phase
+from perdure.values.webhooks import Notice
 from tests.replay.recorder import Recorder
 from tests.support.waiting import progress_of, until
 from worker.gateway.updates import sent_update

@@ -14,10 +14,10 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, Work
 
 from activities.jobs import ApplyCall, IngestActivities
 from activities.tasks import TaskActivities
-from perdure.jobs import Applied
 from perdure.settings import Addresses, Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.plugin import Plugin
+from perdure.values.jobs import Applied
 from tests.replay import histories
 from worker.plugin import WorkerPlugin
 from worker.process import make_worker

@@ -16,7 +16,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure import AgentTask, Answer, Event
-from perdure.tasks import MemoryMode
+from perdure.values.tasks import MemoryMode
 from tests.replay.recorder import Recorder
 from tests.support.turn_server import Asked, Call, Says
 from tests.support.waiting import progress_of, question_of, until, until_true

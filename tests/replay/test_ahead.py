@@ -10,7 +10,7 @@ from temporalio.workflow import NondeterminismError
 
 from perdure import Event, Progress
 from perdure.agent.steps.calls import Ended, Result, Value
-from perdure.tasks import StepStatus
+from perdure.values.tasks import StepStatus
 from tests.conftest import Servers
 from tests.support.processes import processes
 from tests.support.waiting import progress_of, until, until_true

@@ -16,10 +16,10 @@ from temporalio.client import Client, WorkflowHandle
 
 from localservers.fleet import worker_environment
 from perdure import AgentTask, Answer, Receipt, TaskResult
-from perdure.entries import Entry, Memory, State
-from perdure.jobs import Fate
-from perdure.requests import ForgetRequest, RememberRequest, UndoRequest
 from perdure.temporal.plugin import Plugin
+from perdure.values.entries import Entry, Memory, State
+from perdure.values.jobs import Fate
+from perdure.values.requests import ForgetRequest, RememberRequest, UndoRequest
 from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench
@@ -242,7 +242,7 @@ def newer_build(folder: Path) -> Path:
         shutil.copytree(HERE / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     edits = (
         ("perdure/model.py", '    model_config = ConfigDict(extra="allow")\n', "    from_a_newer_build: str = 'x'\n"),
-        ("perdure/entries.py", '    MERGED = "merged"\n', '    IMPORTED = "imported"\n'),
+        ("perdure/values/entries.py", '    MERGED = "merged"\n', '    IMPORTED = "imported"\n'),
     )
     for name, line, more in edits:
         text = (folder / name).read_text(encoding="utf-8")

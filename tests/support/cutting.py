@@ -8,10 +8,10 @@ from typing import Any
 from weaviate.classes.data import DataObject
 from weaviate.collections import CollectionAsync
 
-from perdure.entries import Entry
 from perdure.identity import object_uuid
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Entry
 
 TRIES = 200
 

@@ -13,11 +13,11 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.step_context import acting_of
     from perdure.agent.steps.calls import Ended, StepCall, Value
     from perdure.model import Instant
-    from perdure.questions import AnswerSpec, AnswerType, Question, QuestionKind, TakenAnswer
     from perdure.skills.steps import ToolStep
-    from perdure.steering import TakenMessage
-    from perdure.tasks import TaskResult
     from perdure.tools import Effect
+    from perdure.values.questions import AnswerSpec, AnswerType, Question, QuestionKind, TakenAnswer
+    from perdure.values.steering import TakenMessage
+    from perdure.values.tasks import TaskResult
     from workflows.resumable_agent import ResumableAgent
 
 ROUNDS = 4

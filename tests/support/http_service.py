@@ -14,9 +14,9 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from perdure.access import TokenRequest, TokenScope
-from perdure.changes import Actor, ActorKind
 from perdure.settings import Addresses
+from perdure.values.access_tokens import TokenRequest, TokenScope
+from perdure.values.changes import Actor, ActorKind
 from tests.deployment import Deployment, deployment
 from worker.access import local_token
 from worker.gateway import Gateway

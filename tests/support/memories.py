@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from perdure.entries import Memory
+from perdure.values.entries import Memory
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 """When they were seen, unless a test says otherwise."""

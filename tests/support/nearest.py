@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from perdure.entries import Hit
-from perdure.filters import Filters
-from perdure.items import EARLIEST
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Hit
+from perdure.values.filters import Filters
+from perdure.values.items import EARLIEST
 
 
 async def nearest(longterm: LongTerm, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:

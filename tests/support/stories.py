@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from perdure.entries import Entry, Memory, Source, State
-from perdure.items import MemoryItem
-from perdure.jobs import Batch, PlannedItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.grounds.chatter import is_chatter
 from perdure.memory.extraction.parser import words_of
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
+from perdure.values.entries import Entry, Memory, Source, State
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch, PlannedItem
 
 START = datetime(2026, 5, 4, 9, tzinfo=UTC)
 """A Monday."""

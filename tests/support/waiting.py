@@ -12,8 +12,8 @@ from temporalio.api.workflowservice.v1 import PollWorkflowExecutionUpdateRequest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.questions import Question
-from perdure.tasks import Progress
+from perdure.values.questions import Question
+from perdure.values.tasks import Progress
 
 T = TypeVar("T")
 

@@ -14,10 +14,10 @@ from weaviate.exceptions import WeaviateBaseError
 from perdure.agent.steps.attempts import Happened
 from perdure.agent.steps.gate import Gate, Stopped, Unknown
 from perdure.agent.steps.once import OnceRunner
-from perdure.entries import Entry
 from perdure.stores.redis.claims import Claim
 from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Fence, Vectors, Writes
+from perdure.values.entries import Entry
 from tests.conftest import Servers
 from tests.support.harness import bench
 from worker.eviction import EvictingRunner

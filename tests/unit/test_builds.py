@@ -17,23 +17,23 @@ from perdure.agent.preparation import PrepareCall
 from perdure.agent.state import Learned, TaskRun
 from perdure.agent.steps.calls import RecallTerms, StepContext
 from perdure.agent.steps.items import items_of
-from perdure.changes import ActorKind
 from perdure.documents import refuse_unknown, validated
 from perdure.errors import InvalidInput
-from perdure.holds import Hold
-from perdure.items import RecordItem
-from perdure.jobs import Batch
 from perdure.memory.recall.query import Query
 from perdure.model import OpenEnum, Passed, Request, Stored
-from perdure.questions import Answer
-from perdure.requests import RememberRequest
 from perdure.skills.shape import Skill
 from perdure.skills.steps import RememberStep
 from perdure.skills.templates import RecallTemplate, RecordTemplate
 from perdure.stores.journal.lines import Accepted, decode
 from perdure.temporal.converter import PerdureConverter
 from perdure.tolerance import tolerant
-from perdure.updates import Correction
+from perdure.values.changes import ActorKind
+from perdure.values.holds import Hold
+from perdure.values.items import RecordItem
+from perdure.values.jobs import Batch
+from perdure.values.questions import Answer
+from perdure.values.requests import RememberRequest
+from perdure.values.updates import Correction
 from tests.recorded import samples
 
 TYPES = samples.types_of_builds()

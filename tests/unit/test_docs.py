@@ -47,8 +47,8 @@ from perdure.registry.agents import read_agent
 from perdure.registry.prompts import read_prompt
 from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
-from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
+from perdure.values.tasks import AgentTask
 from perdure.yaml_text import read_document
 from tests.support import pages
 from worker.cli.command_call import CliCommand

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from localservers import LocalServersError
-from perdure import errors, limits, refusals
+from perdure import errors, refusals
 from perdure.errors import PerdureError
 from perdure.models.errors import ModelRefused
+from perdure.values.call_limits import LimitReached
 from worker.terminal.output import Exit, status_of
 
 PAGE = Path("docs/errors.md").read_text(encoding="utf-8")
@@ -57,6 +58,9 @@ PINNED = {
     "ContextExceeded": ("PRD221", False),
     "VersionConflict": ("PRD300", True),
     "LeaseLost": ("PRD301", True),
+    "ErasedMeanwhile": ("PRD306", True),
+    "ModelFileDamaged": ("PRD225", False),
+    "SecretUnreadable": ("PRD236", True),
     "ClaimLost": ("PRD302", True),
     "NotDone": ("PRD303", True),
     "TenantErased": ("PRD304", False),
@@ -98,7 +102,7 @@ def kinds(kind: type[PerdureError]) -> Iterator[type[PerdureError]]:
 
 def test_every_type_and_code_is_the_one_that_was_published() -> None:
     assert tree(PerdureError) == PINNED
-    assert {LocalServersError.__name__, limits.LimitReached.__name__, ModelRefused.__name__} < PINNED.keys()
+    assert {LocalServersError.__name__, LimitReached.__name__, ModelRefused.__name__} < PINNED.keys()
     assert refusals.KeyReused.__name__ in PINNED
 
 

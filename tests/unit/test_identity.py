@@ -27,8 +27,8 @@ from perdure.identity import (
     tenant_id,
     workflow_id,
 )
-from perdure.requests import RecallRequest, RememberRequest
-from perdure.tasks import AgentTask
+from perdure.values.requests import RecallRequest, RememberRequest
+from perdure.values.tasks import AgentTask
 from tests.recorded.identities import WRITTEN, recipes
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

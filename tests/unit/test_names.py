@@ -5,7 +5,6 @@ from pathlib import Path
 
 from temporalio import activity
 
-from activities.accesses import AccessActivities
 from activities.compensation import CompensationActivities
 from activities.consolidation import ConsolidationActivities
 from activities.corrections import CorrectionActivities
@@ -29,17 +28,14 @@ from activities.reconciliation import ReconciliationActivities
 from activities.session_items import SessionItemActivities
 from activities.steps import StepActivities
 from activities.tasks import TaskActivities
+from activities.tenants import TenantActivities
 from activities.updates import UpdateActivities
+from activities.uses import UseActivities
 from activities.values import ValueActivities
 from perdure.names import (
-    ACCESSES,
-    CONSOLIDATING,
-    PROMOTING,
-    RECONCILING,
-    REDATING,
     RESERVED_TOOLS,
-    SCHEDULE,
     Activity,
+    ScheduleId,
     Workflow,
 )
 from worker.plugin import WORKFLOWS
@@ -52,7 +48,8 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
     ours = (
         *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
         *(
-            AccessActivities,
+            UseActivities,
+            TenantActivities,
             HoldActivities,
             NotificationActivities,
             CreditActivities,
@@ -102,7 +99,7 @@ def _texts(file: Path) -> Iterator[str]:
 
 def test_the_page_on_temporal_names_every_workflow_and_schedule() -> None:
     page = Path("docs/temporal.md").read_text(encoding="utf-8")
-    schedules = (SCHEDULE, ACCESSES, PROMOTING, CONSOLIDATING, REDATING, RECONCILING)
+    schedules = tuple(ScheduleId)
     assert [name for name in (*Workflow, *schedules) if f"`{name}`" not in page] == []
 
 

@@ -192,6 +192,7 @@ EXPORTED = {
     "WorkerUnavailable",
     "WorkflowCancelled",
     "WorkflowFailed",
+    "is_signed",
     "tool",
 }
 

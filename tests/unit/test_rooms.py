@@ -1,6 +1,9 @@
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
+
+from tests import conftest
 
 PRODUCT = ("activities", "localservers", "perdure", "worker", "workflows")
 ROOMS = (*PRODUCT, "bench", "chaos", "demo", "playbooks")
@@ -46,3 +49,12 @@ def test_commands_are_sent_to_redis_from_its_room_alone() -> None:
     assert {path for path in found if not path.startswith("perdure/stores/redis/")} == {"worker/components.py"}
     raw = r"\bredis\.(get|set|del(ete)?|h\w+|z\w+|s\w+|l\w+|r\w+|x\w+|execute_command|ping|eval\w*)\("
     assert {room_of(path) for path in places_of(raw, *PRODUCT) if "/stores/redis/" not in path} == set()
+
+
+def test_files_that_lists_name_exist() -> None:
+    root = Path(__file__).parents[2]
+    mutmut = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]
+    named = [*mutmut["only_mutate"], *mutmut["pytest_add_cli_args_test_selection"]]
+    named += [f"tests/{name}" for name in (*conftest.ALONE, *conftest.APART, *conftest.SLOW)]
+    assert len(named) > 50
+    assert [name for name in named if not any(root.glob(name))] == []

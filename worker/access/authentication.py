@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable
 
-from perdure.access import PREFIX, Caller
-from perdure.changes import PROGRAM
 from perdure.errors import InvalidInput
 from perdure.refusals import NotAuthenticated, TooManyRequests
 from perdure.settings import Settings
+from perdure.values.access_tokens import PREFIX, Caller
+from perdure.values.changes import PROGRAM
 from worker.access.failures import Failures
 from worker.access.local_token import local_caller
 from worker.access.provider import Provider, require_safe

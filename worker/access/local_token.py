@@ -6,11 +6,11 @@ import hmac
 import secrets
 from pathlib import Path
 
-from perdure.access import Caller, TokenScope
-from perdure.changes import Actor, ActorKind
 from perdure.errors import StoreUnavailable
 from perdure.settings import Settings
 from perdure.stores.disk import create_once
+from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.changes import Actor, ActorKind
 
 _PREFIX = "perdure-local-"
 

@@ -10,10 +10,10 @@ import httpx2
 import jwt
 from pydantic import TypeAdapter, ValidationError
 
-from perdure.access import Caller, TokenScope, acting
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.identity import UserId
 from perdure.refusals import NotAuthenticated
+from perdure.values.access_tokens import Caller, TokenScope, acting
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures by a private key alone: with ``none`` anybody signs, and with HS256 anybody who has the public key."""

@@ -9,13 +9,13 @@ from uuid import uuid4
 import typer
 
 from localservers import state
-from perdure.changes import Actor
-from perdure.chats import OF_A_CHAT, ChatMessage
 from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidTask
-from perdure.questions import Question
 from perdure.settings import Settings
-from perdure.tasks import AgentTask
+from perdure.values.changes import Actor
+from perdure.values.chats import OF_A_CHAT, ChatMessage
+from perdure.values.questions import Question
+from perdure.values.tasks import AgentTask
 from worker.cli.memory import User
 from worker.cli.reach import gateway, person, require_same_settings, started
 from worker.cli.tasks import AsJson

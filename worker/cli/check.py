@@ -14,7 +14,7 @@ from perdure.registry.folders import text_of
 from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
-from perdure.tasks import AgentTask
+from perdure.values.tasks import AgentTask
 from perdure.yaml_text import placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson

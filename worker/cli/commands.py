@@ -117,8 +117,8 @@ TOKENS = {
 SKILLS = {
     "list": "worker.cli.skills:list_",
     "show": "worker.cli.skills:show",
-    "log": "worker.cli.revisions:skills_log",
-    "diff": "worker.cli.revisions:skills_diff",
+    "log": "worker.cli.definition_versions:skills_log",
+    "diff": "worker.cli.definition_versions:skills_diff",
     "test": "worker.cli.skills:try_",
     "trials": "worker.cli.trials:trials",
     "propose": "worker.cli.trials:propose",
@@ -128,8 +128,8 @@ SKILLS = {
 AGENTS = {
     "list": "worker.cli.agents:list_",
     "show": "worker.cli.agents:show",
-    "log": "worker.cli.revisions:agents_log",
-    "diff": "worker.cli.revisions:agents_diff",
+    "log": "worker.cli.definition_versions:agents_log",
+    "diff": "worker.cli.definition_versions:agents_diff",
 }
 """The commands of ``perdure agents``."""
 
@@ -148,15 +148,15 @@ TOOLS = {
 PROMPTS = {
     "list": "worker.cli.prompts:list_",
     "show": "worker.cli.prompts:show",
-    "log": "worker.cli.revisions:prompts_log",
-    "diff": "worker.cli.revisions:prompts_diff",
+    "log": "worker.cli.definition_versions:prompts_log",
+    "diff": "worker.cli.definition_versions:prompts_diff",
 }
 """The commands of ``perdure prompts``."""
 
 POLICIES = {
     "list": "worker.cli.policies:list_",
-    "log": "worker.cli.revisions:policies_log",
-    "diff": "worker.cli.revisions:policies_diff",
+    "log": "worker.cli.definition_versions:policies_log",
+    "diff": "worker.cli.definition_versions:policies_diff",
     "test": "worker.cli.policies:try_",
 }
 """The commands of ``perdure policies``."""

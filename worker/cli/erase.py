@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from perdure.documents import validated
-from perdure.erasures import ErasureReceipt
 from perdure.errors import InvalidInput
-from perdure.requests import EraseRequest
 from perdure.settings import Settings
+from perdure.values.erasures import ErasureReceipt
+from perdure.values.requests import EraseRequest
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson

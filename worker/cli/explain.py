@@ -1,8 +1,8 @@
 """The command that explains how a task used memory."""
 
-from perdure.explanations import RecallSummary, TaskExplanation
-from perdure.jobs import Fate
 from perdure.settings import Settings
+from perdure.values.explanations import RecallSummary, TaskExplanation
+from perdure.values.jobs import Fate
 from worker.cli.reach import gateway, person
 from worker.cli.task_files import workflow_id_of
 from worker.cli.tasks import AsJson, TaskArgument

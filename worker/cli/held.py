@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from perdure.holds import Decided
-from perdure.jobs import Fate
 from perdure.settings import Settings
+from perdure.values.holds import Decided
+from perdure.values.jobs import Fate
 from worker.cli.memories import Because
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person

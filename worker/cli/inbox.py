@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from perdure.errors import PerdureError
-from perdure.inbox import OpenQuestion
 from perdure.settings import Settings
+from perdure.values.inbox import OpenQuestion
 from worker.cli.memory import Of
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson

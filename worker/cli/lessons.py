@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from perdure.documents import validated
-from perdure.entries import Memory, headline_of
 from perdure.errors import InvalidInput
-from perdure.lessons import LessonRequest
 from perdure.memory.updates.id_prefixes import identified, is_whole
 from perdure.settings import Settings
+from perdure.values.entries import Memory, headline_of
+from perdure.values.lessons import LessonRequest
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from perdure.access import Caller, TokenScope
-from perdure.changes import Actor, ActorKind
 from perdure.identity import normal_user
 from perdure.settings import Settings
+from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.changes import Actor, ActorKind
 from worker.cli.reach import gateway, started
 from worker.mcp.server import make_server
 

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from perdure.documents import validated
-from perdure.memberships import MemberRequest
 from perdure.settings import Settings
+from perdure.values.memberships import MemberRequest
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from perdure.documents import validated
-from perdure.entries import Entry, Memory, MemoryType, headline_of
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
-from perdure.updates import (
+from perdure.values.entries import Entry, Memory, MemoryType, headline_of
+from perdure.values.updates import (
     Correction,
     Feedback,
     Merger,

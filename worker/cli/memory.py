@@ -2,23 +2,29 @@
 
 import json
 import secrets
-import sys
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
-from pydantic import JsonValue, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic import JsonValue
 
-from perdure.documents import unreadable, validated
-from perdure.entries import Lane, MemoryType
+from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
-from perdure.jobs import Fate
-from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RedateRequest, RememberRequest, UndoRequest
 from perdure.settings import Settings
-from perdure.strategies import ProfileName, Strategy
+from perdure.values.entries import Lane, MemoryType
+from perdure.values.jobs import Fate
+from perdure.values.requests import (
+    ForgetRequest,
+    ForgetResult,
+    RecallRequest,
+    RedateRequest,
+    RememberRequest,
+    UndoRequest,
+)
+from perdure.values.strategies import ProfileName, Strategy
+from worker.cli.item_files import read_items
 from worker.cli.reach import gateway, person, warn_of_other_settings
 from worker.cli.records import memory_of, record_of, require_one_kind
 from worker.cli.tasks import AsJson
@@ -42,8 +48,6 @@ _STRATEGIES = (
 
 _ORDERED = "in groups: by lane and key, what is known, what was said, what always counts; scores compare within a group"
 _NEWEST = "the newest first, whatever their scores; then every constraint and what is pinned"
-
-_items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
 
 
 async def recall(
@@ -198,7 +202,7 @@ async def remember(
         )
         items: list[JsonValue] = [record]
     elif file:
-        items = _read_items(file)
+        items = read_items(file)
     else:
         items = [memory_of(content, memory_type, confidence, supersedes)]
     stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
@@ -222,28 +226,6 @@ async def remember(
             out.print(f"{line.fate.value:<10}  {line.decision.value:<9}  {place}  {line.reason}", markup=False)
     if receipt.count(Fate.REJECTED):
         raise typer.Exit(Exit.FAILED)
-
-
-def _read_items(file: Path) -> list[JsonValue]:
-    try:
-        text = sys.stdin.read() if file == Path("-") else file.read_text(encoding="utf-8")
-        items = _items.validate_python(json.loads(text, parse_constant=_not_json))
-        # Refuses half a surrogate pair, and lists that are nested too deep to be sent.
-        _items.dump_json(items)
-    except OSError as error:
-        raise unreadable(file, error, InvalidItem) from error
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise InvalidItem(str(file), f"is not JSON: {error.msg.lower()} in {place}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidItem(str(file), "is not UTF-8 text") from error
-    except (ValidationError, RecursionError, PydanticSerializationError) as error:
-        raise InvalidItem(str(file), "is not a JSON list of items", fix="write [{...}, {...}]") from error
-    return items
-
-
-def _not_json(constant: str) -> NoReturn:
-    raise InvalidItem("--file", f"{constant} is no JSON number", fix="write null, or leave the field out")
 
 
 def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:

@@ -11,11 +11,11 @@ import typer
 from perdure.documents import kind_of, unreadable, validated
 from perdure.errors import InvalidInput
 from perdure.identity import digest
-from perdure.jobs import Fate
 from perdure.names import DEFAULT_POLICY
-from perdure.requests import ObserveRequest
-from perdure.said import Voice
 from perdure.settings import Settings
+from perdure.values.jobs import Fate
+from perdure.values.requests import ObserveRequest
+from perdure.values.statements import Voice
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person, warn_of_other_settings
 from worker.cli.tasks import AsJson

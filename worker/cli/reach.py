@@ -5,9 +5,9 @@ import getpass
 from temporalio.client import Plugin
 
 from localservers import SettingsOrigin, ensure, running, state
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
+from perdure.values.changes import Actor, ActorKind
 from worker.gateway import Gateway
 from worker.local_worker import reachable
 from worker.terminal.output import say

@@ -6,8 +6,8 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput
-from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
 from perdure.settings import Settings
+from perdure.values.requests import Reconciled, ReconcileRequest, ReconcileResult
 from worker.cli.memory import Of, require_member
 from worker.cli.reach import gateway, person
 from worker.terminal.output import counted, out, say, show_json

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pydantic import JsonValue
 
 from perdure.documents import validated
-from perdure.entries import Lane, MemoryType
 from perdure.errors import InvalidItem
-from perdure.items import record_model
+from perdure.values.entries import Lane, MemoryType
+from perdure.values.items import record_model
 from worker.cli.values import json_or_text
 
 

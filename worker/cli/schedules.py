@@ -8,8 +8,8 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput
-from perdure.schedules import TaskSchedule, Timing
 from perdure.settings import Settings
+from perdure.values.schedules import TaskSchedule, Timing
 from worker.cli.reach import gateway, person, require_same_settings
 from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.tasks import AsJson, TaskArgument

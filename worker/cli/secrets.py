@@ -2,8 +2,7 @@
 
 import typer
 
-from perdure.errors import StoreUnavailable
-from perdure.secrets.sources import SecretKeeper, how_to_give
+from perdure.secrets.sources import SecretKeeper, SecretUnreadable, how_to_give
 from perdure.settings import Settings
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -47,5 +46,5 @@ async def secrets(*, as_json: AsJson = False) -> None:
 async def _is_there(keeper: SecretKeeper, name: str) -> tuple[bool, str]:
     try:
         return await keeper.has(name), ""
-    except StoreUnavailable as problem:
+    except SecretUnreadable as problem:
         return False, str(problem)

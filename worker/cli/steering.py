@@ -8,7 +8,7 @@ import typer
 from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.settings import Settings
-from perdure.steering import PauseRequest, Redirection, TaskFeedback, TaskMessage
+from perdure.values.steering import PauseRequest, Redirection, TaskFeedback, TaskMessage
 from worker.cli.reach import gateway, person
 from worker.cli.task_files import workflow_id_of
 from worker.cli.tasks import AsJson, TaskArgument

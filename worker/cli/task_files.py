@@ -7,7 +7,7 @@ from perdure.errors import InvalidTask
 from perdure.settings import Settings
 from perdure.skills.library import read_skill
 from perdure.skills.shape import Skill
-from perdure.tasks import AgentTask
+from perdure.values.tasks import AgentTask
 from perdure.yaml_text import placing, read_document
 
 

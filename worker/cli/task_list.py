@@ -8,7 +8,7 @@ import typer
 from perdure.documents import validated
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from worker.cli.reach import gateway, person
 from worker.cli.task_files import workflow_id_of
 from worker.cli.tasks import AsJson, OfUser, TaskArgument

@@ -7,7 +7,6 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from perdure.beginnings import ANY, BeginRequest
 from perdure.documents import validated
 from perdure.errors import (
     InvalidEvent,
@@ -17,11 +16,12 @@ from perdure.errors import (
     Unconfirmed,
     WorkerUnavailable,
 )
-from perdure.events import Event
-from perdure.questions import Answer, Question
 from perdure.settings import Settings
-from perdure.task_status import StartedTask
-from perdure.tasks import AgentTask, TaskResult
+from perdure.values.beginnings import ANY, BeginRequest
+from perdure.values.events import Event
+from perdure.values.questions import Answer, Question
+from perdure.values.task_status import StartedTask
+from perdure.values.tasks import AgentTask, TaskResult
 from worker.cli.reach import gateway, person, require_same_settings, started
 from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.values import json_or_text

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from perdure.access import AccessToken, TokenRequest, TokenScope
 from perdure.documents import validated
 from perdure.durations import duration_of, lasting
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
+from perdure.values.access_tokens import AccessToken, TokenRequest, TokenScope
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from perdure.documents import unreadable, validated
-from perdure.entries import Purpose
 from perdure.errors import InvalidInput
-from perdure.jobs import Decision, Fate, Receipt
 from perdure.memory.updates.exports import schema as schema_of_lines
-from perdure.requests import ConsentRequest
 from perdure.settings import Settings
+from perdure.values.entries import Purpose
+from perdure.values.jobs import Decision, Fate, Receipt
+from perdure.values.requests import ConsentRequest
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson

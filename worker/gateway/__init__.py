@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from perdure.changes import Actor
+from perdure.values.changes import Actor
 from worker.gateway.audit import AuditCalls
 from worker.gateway.base import call
 from worker.gateway.chats import ChatCalls

@@ -4,11 +4,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from perdure.access import AccessToken, Caller, NewToken, TokenRequest, caller_of, new_token, parts_of
-from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.errors import TenantKeyMissing
 from perdure.refusals import KeyReused, NotAuthenticated, UnknownThing
+from perdure.values.access_tokens import AccessToken, Caller, NewToken, TokenRequest, caller_of, new_token, parts_of
+from perdure.values.changes import Actor
 from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
 

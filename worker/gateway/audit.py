@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import localservers
-from perdure.changes import Actor
 from perdure.errors import InvalidInput
+from perdure.values.changes import Actor
 from worker.gateway.base import Base, call
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from opentelemetry.trace import StatusCode
 from temporalio.client import Client, Plugin
 from temporalio.common import TypedSearchAttributes
 
-from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.errors import PerdureError, WorkerUnavailable
 from perdure.names import Workflow
@@ -22,6 +21,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import translated
+from perdure.values.changes import Actor
 from worker import local_worker
 from worker.worker_wait import waiting
 

@@ -12,9 +12,14 @@ from temporalio.client import WithStartWorkflowOperation, WorkflowExecutionStatu
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.bounds import Limits
-from perdure.changes import Actor
-from perdure.chats import (
+from perdure.documents import validated
+from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
+from perdure.identity import digest
+from perdure.model import Model, Name
+from perdure.names import AGAIN, CHAT, END, SAY, STARTED_BY, Workflow
+from perdure.temporal.errors import is_cancelling
+from perdure.values.changes import Actor
+from perdure.values.chats import (
     OF_A_CHAT,
     ChatEnding,
     ChatLog,
@@ -25,13 +30,8 @@ from perdure.chats import (
     ReplyPlace,
     chat_workflow_id,
 )
-from perdure.documents import validated
-from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
-from perdure.identity import digest
-from perdure.model import Model, Name
-from perdure.names import AGAIN, CHAT, END, SAY, STARTED_BY, Workflow
-from perdure.tasks import AgentTask, TaskResult
-from perdure.temporal.errors import is_cancelling
+from perdure.values.task_limits import Limits
+from perdure.values.tasks import AgentTask, TaskResult
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls
 from worker.gateway.updates import AGAIN_AFTER, has_ended, sent_update, until_taken

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
-from perdure.changes import Actor
 from perdure.errors import InvalidInput
-from perdure.explanations import TaskExplanation, TaskMemory
-from perdure.jobs import ELSEWHERE, Receipt, SettledJob
 from perdure.names import MEMORY
 from perdure.temporal.errors import perdure_error
+from perdure.values.changes import Actor
+from perdure.values.explanations import TaskExplanation, TaskMemory
+from perdure.values.jobs import ELSEWHERE, Receipt, SettledJob
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import TaskCalls

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from perdure.changes import Actor
 from perdure.temporal.errors import translated
+from perdure.values.changes import Actor
 from worker.gateway.access import AccessCalls
 from worker.gateway.base import call
 

@@ -5,14 +5,14 @@ from contextlib import suppress
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidInput, InvalidTask
-from perdure.holds import QUESTION, Decided, Held, HeldAnswer, HoldOutcome, is_of
 from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, QUESTIONS, Attribute, Workflow
-from perdure.questions import Approval, Question
 from perdure.refusals import UnknownThing
+from perdure.values.changes import Actor
+from perdure.values.holds import QUESTION, Decided, Held, HeldAnswer, HoldOutcome, is_of
+from perdure.values.questions import Approval, Question
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import TaskCalls, require_person

@@ -5,12 +5,12 @@ from collections.abc import AsyncGenerator
 from temporalio.client import WorkflowExecution, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor
-from perdure.inbox import OpenQuestion
 from perdure.names import QUESTIONS, Attribute, Workflow
-from perdure.questions import Question
-from perdure.tasks import Phase
 from perdure.temporal.errors import is_cancelling
+from perdure.values.changes import Actor
+from perdure.values.inbox import OpenQuestion
+from perdure.values.questions import Question
+from perdure.values.tasks import Phase
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls

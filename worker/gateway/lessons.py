@@ -1,11 +1,11 @@
 """Requests about lessons: what tasks have learned from failures, of a user and of the installation."""
 
-from perdure.changes import Actor
 from perdure.documents import refuse_unknown
-from perdure.entries import Memory
-from perdure.lessons import LESSON, LessonRequest, LessonSet
 from perdure.names import Workflow
-from perdure.updates import Version
+from perdure.values.changes import Actor
+from perdure.values.entries import Memory
+from perdure.values.lessons import LESSON, LessonRequest, LessonSet
+from perdure.values.updates import Version
 from worker.gateway.base import call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import require_person

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from perdure.changes import Actor
 from perdure.documents import refuse_unknown
-from perdure.entries import Entry
-from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.memory.updates.id_prefixes import is_whole
 from perdure.names import DEFAULT_POLICY, Workflow
-from perdure.requests import ConsentRequest, Consents
-from perdure.updates import Rejection, Updated, UpdateRequest, Version
+from perdure.values.changes import Actor
+from perdure.values.entries import Entry
+from perdure.values.memberships import Enrolment, MemberRequest, Membership
+from perdure.values.requests import ConsentRequest, Consents
+from perdure.values.updates import Rejection, Updated, UpdateRequest, Version
 from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
 from worker.worker_wait import ANSWER_WITHIN

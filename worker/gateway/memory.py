@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus
 
-from perdure.changes import Actor
-from perdure.entries import Purpose
-from perdure.erasures import ErasureReceipt
 from perdure.errors import InvalidInput, TenantKeyMissing, UnknownOwner
 from perdure.identity import digest
-from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
 from perdure.names import Workflow
-from perdure.requests import (
+from perdure.values.changes import Actor
+from perdure.values.entries import Purpose
+from perdure.values.erasures import ErasureReceipt
+from perdure.values.jobs import Receipt
+from perdure.values.requests import (
     EraseRequest,
     ForgetRequest,
     ForgetResult,
@@ -242,9 +242,9 @@ class MemoryCalls(Base):
             TenantKeyMismatch: The data was written under another key.
             StoreUnavailable: A store does not answer.
         """
-        from worker import new_beginnings  # noqa: PLC0415  it loads every store's client
+        from worker import store_resets  # noqa: PLC0415  it loads every store's client
 
-        return await new_beginnings.begin_journal(self._settings, self._addresses, by)
+        return await store_resets.begin_journal(self._settings, self._addresses, by)
 
     @call
     async def drop_collections(self, *, by: Actor) -> None:
@@ -266,6 +266,6 @@ class MemoryCalls(Base):
                 "with the vectors that it makes",
                 fix="stop every worker first; each counts for a minute and a half after its end",
             )
-        from worker import new_beginnings  # noqa: PLC0415  it loads every store's client
+        from worker import store_resets  # noqa: PLC0415  it loads every store's client
 
-        await new_beginnings.drop_collections(self._settings, self._addresses)
+        await store_resets.drop_collections(self._settings, self._addresses)

@@ -13,15 +13,15 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor
 from perdure.errors import InvalidInput, PerdureError, WorkflowFailed
 from perdure.identity import workflow_id as workflow_id_of
-from perdure.jobs import Receipt
 from perdure.names import STAGE, Workflow
 from perdure.refusals import UnknownThing
-from perdure.task_status import JobState, JobStatus, TaskStanding
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import perdure_error
+from perdure.values.changes import Actor
+from perdure.values.jobs import Receipt
+from perdure.values.task_status import JobState, JobStatus, TaskStanding
 from worker.gateway.base import call
 from worker.gateway.explanations import ExplanationCalls
 from worker.gateway.task_list import TaskListCalls

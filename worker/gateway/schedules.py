@@ -21,14 +21,14 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor, ActorKind
 from perdure.durations import duration_of
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import AGAIN, STARTED_BY, TASK, Workflow
-from perdure.schedules import TaskSchedule, Timing, started_at
-from perdure.tasks import AgentTask
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.schedules import is_listed_for_task, is_of_task
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.schedules import TaskSchedule, Timing, started_at
+from perdure.values.tasks import AgentTask
 from worker.gateway.base import call
 from worker.gateway.tasks import TaskCalls
 from worker.schedules import CATCH_UP

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import Field, JsonValue
 
-from perdure.changes import Actor
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.model import Model
 from perdure.names import CONVERSATION
 from perdure.refusals import UnknownThing
-from perdure.tasks import Phase, TaskEnvelope
-from perdure.trials import Trials
+from perdure.values.changes import Actor
+from perdure.values.tasks import Phase, TaskEnvelope
+from perdure.values.trials import Trials
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.tasks import TaskCalls
 

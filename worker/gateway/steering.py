@@ -6,14 +6,14 @@ from uuid import uuid4
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidTask
-from perdure.feedback import LateFeedbackCall, LateVerdict
 from perdure.identity import digest
 from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME, Workflow
-from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
 from perdure.temporal.attributes import TASK_TIMEOUT, TENANT, tenant_attributes
+from perdure.values.changes import Actor
+from perdure.values.feedback import LateFeedbackCall, LateVerdict
+from perdure.values.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
 from worker.gateway.base import call
 from worker.gateway.tasks import TaskCalls, require_person
 from worker.gateway.updates import sent_update

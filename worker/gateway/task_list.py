@@ -6,15 +6,15 @@ from typing import Annotated
 from pydantic import Field
 from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
 
-from perdure.changes import Actor
 from perdure.durations import duration_of
 from perdure.model import Instant, Model, Name
 from perdure.names import STARTED_BY, TASK, Attribute, Workflow
-from perdure.requests import SOMEBODY
-from perdure.retries import Retry
 from perdure.skills.templates import Duration
-from perdure.tasks import Phase
 from perdure.temporal.attributes import AGENT, PHASE, SKILL
+from perdure.values.changes import Actor
+from perdure.values.requests import SOMEBODY
+from perdure.values.retries import Retry
+from perdure.values.tasks import Phase
 from worker.gateway.base import call
 from worker.gateway.memories import MemoriesCalls
 from worker.lookup import retries_of, task_of

@@ -18,17 +18,17 @@ from temporalio.converter import PayloadConverter
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.beginnings import BeginRequest
-from perdure.changes import Actor, ActorKind
 from perdure.documents import validated
 from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed, WorkerUnavailable
-from perdure.events import Event, require_small
 from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
-from perdure.questions import Answer
-from perdure.task_status import StartedTask
-from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
+from perdure.values.beginnings import BeginRequest
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.events import Event, require_small
+from perdure.values.questions import Answer
+from perdure.values.task_status import StartedTask
+from perdure.values.tasks import AgentTask, Progress, TaskResult
 from worker.gateway.base import ANSWERED_WITHIN, Base, call
 from worker.gateway.updates import has_ended, sent_update
 from worker.lookup import asker_of, retries_of, task_of

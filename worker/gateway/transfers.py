@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor
-from perdure.holds import Hold
 from perdure.identity import content_digest
-from perdure.jobs import Imported
 from perdure.names import Attribute, Workflow
-from perdure.requests import RememberRequest
+from perdure.values.changes import Actor
+from perdure.values.holds import Hold
+from perdure.values.jobs import Imported
+from perdure.values.requests import RememberRequest
 from worker.gateway.base import call
 from worker.gateway.memories import MemoriesCalls
 

@@ -10,13 +10,14 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from perdure.access import TokenScope
 from perdure.base_error import PerdureError
-from perdure.changes import PROGRAM
 from perdure.settings import Settings
+from perdure.values.access_tokens import TokenScope
+from perdure.values.changes import PROGRAM
 from worker.access.authentication import Authenticator
 from worker.gateway import Gateway
 from worker.http import ingest, mcp, memories, problems, recall, skills, status, tasks
+from worker.http.admission import RequestAdmission
 from worker.http.console import forgetting, inbox, login
 from worker.http.console import memories as console_memories
 from worker.http.console import status as console_status
@@ -25,7 +26,6 @@ from worker.http.console.session import Sessions
 from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
 from worker.http.event_stream import Followers
-from worker.http.gate import AccessGate
 from worker.http.limits import BodyLimits
 from worker.http.request_log import Observing
 
@@ -93,7 +93,7 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     app.state.sessions = Sessions(settings, secure=not local)
     app.state.authenticator = Authenticator(settings, gateway, local=local)
     app.add_middleware(
-        AccessGate,
+        RequestAdmission,
         routes=app.router.routes,
         authenticator=app.state.authenticator,
         gateway=gateway,

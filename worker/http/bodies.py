@@ -1,7 +1,7 @@
 """What callers send: requests of the house without what a caller must not say, who asks and when.
 
-The user may be left out, where a token is one user's. Each field means what it does in ``perdure.requests`` and
-``perdure.updates``, where it is checked as well.
+The user may be left out, where a token is one user's. Each field means what it does in ``perdure.values.requests`` and
+``perdure.values.updates``, where it is checked as well.
 """
 
 import datetime
@@ -9,17 +9,17 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from perdure.access import Caller
-from perdure.bounds import Limits
-from perdure.entries import Label, Lane, MemoryType, Purpose, Relation
 from perdure.identity import OwnerId
 from perdure.model import Instant, Model, Name, QueryText, ShallowJson, Text, Unit
-from perdure.questions import LONGEST_ANSWER
-from perdure.requests import LookupKey
-from perdure.steering import LONGEST_GOAL, LONGEST_MESSAGE, MOST_CONSTRAINTS
-from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import MemoryMode
-from perdure.updates import Note
+from perdure.values.access_tokens import Caller
+from perdure.values.entries import Label, Lane, MemoryType, Purpose, Relation
+from perdure.values.questions import LONGEST_ANSWER
+from perdure.values.requests import LookupKey
+from perdure.values.steering import LONGEST_GOAL, LONGEST_MESSAGE, MOST_CONSTRAINTS
+from perdure.values.strategies import ProfileName, Strategy
+from perdure.values.task_limits import Limits
+from perdure.values.tasks import MemoryMode
+from perdure.values.updates import Note
 
 _USER = Field(default=None, max_length=500, description="Leave it out with a token of one user.")
 

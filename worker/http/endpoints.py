@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from perdure.access import TokenScope
+from perdure.values.access_tokens import TokenScope
 from worker.http.problems import ProblemDetails
 
 SCOPE = "x-perdure-scope"

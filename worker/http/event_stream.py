@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from perdure.access import Caller
 from perdure.base_error import PerdureError
 from perdure.refusals import TooManyRequests
+from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
 from worker.http.endpoints import EVENTS
 from worker.http.problems import problem_of

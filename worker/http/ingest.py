@@ -7,12 +7,12 @@ from uuid import uuid4
 from fastapi import Path, Query, Request
 from starlette.responses import Response
 
-from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.model import Model
-from perdure.requests import RememberRequest
-from perdure.task_status import JobState
+from perdure.values.access_tokens import TokenScope
+from perdure.values.requests import RememberRequest
+from perdure.values.task_status import JobState
 from worker.http.bodies import IngestBody
 from worker.http.endpoints import Routes, answered
 from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, while_connected

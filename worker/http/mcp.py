@@ -8,11 +8,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from perdure.access import Caller, TokenScope
 from perdure.errors import TenantKeyMissing
 from perdure.refusals import RequestRefused
 from perdure.settings import Settings
 from perdure.stores.tenant_key import TenantKey
+from perdure.values.access_tokens import Caller, TokenScope
 from worker.gateway import Gateway
 from worker.http.endpoints import JSON, Routes
 from worker.mcp.server import make_server

@@ -6,14 +6,14 @@ from fastapi import Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from perdure.access import Caller, TokenScope
 from perdure.documents import validated
-from perdure.entries import Entry
-from perdure.erasures import ErasureReceipt
-from perdure.holds import Decided, Held
 from perdure.model import Model
-from perdure.requests import ConsentRequest, Consents, EraseRequest
-from perdure.updates import Correction, Pinning, Removal, Update, Updated, UpdateRequest, Version
+from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.entries import Entry
+from perdure.values.erasures import ErasureReceipt
+from perdure.values.holds import Decided, Held
+from perdure.values.requests import ConsentRequest, Consents, EraseRequest
+from perdure.values.updates import Correction, Pinning, Removal, Update, Updated, UpdateRequest, Version
 from worker.gateway import Gateway
 from worker.http.bodies import ChangeBody, ConsentBody, CorrectBody, DecideBody, EraseBody, PinBody
 from worker.http.endpoints import LINES, Routes, answered, listed

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from perdure.access import TokenScope
 from perdure.documents import validated
-from perdure.entries import Lane
 from perdure.memory.recall.query import RecallResult
-from perdure.requests import LookupKey, RecallRequest
+from perdure.values.access_tokens import TokenScope
+from perdure.values.entries import Lane
+from perdure.values.requests import LookupKey, RecallRequest
 from worker.http.bodies import QueryBody
 from worker.http.endpoints import Routes, answered
 from worker.http.request_context import Asker, Here, OfParam, UserParam

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 from fastapi import Depends, Header, Query, Request
 
-from perdure.access import Caller
 from perdure.errors import StillRunning, StoreUnavailable
 from perdure.identity import digest
+from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Path
 from starlette.responses import Response
 
-from perdure.access import TokenScope
+from perdure.values.access_tokens import TokenScope
 from worker.gateway.skills import ListedSkill
 from worker.http.endpoints import Routes, answered, listed
 from worker.http.request_context import Asker, Here

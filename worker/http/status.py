@@ -8,11 +8,11 @@ from fastapi import Request
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import Response
 
-from perdure.access import TokenScope
-from perdure.changes import PROGRAM
 from perdure.errors import Unavailable
 from perdure.model import Model
 from perdure.refusals import NoSuchPath
+from perdure.values.access_tokens import TokenScope
+from perdure.values.changes import PROGRAM
 from worker.components import Component, ComponentState
 from worker.gateway import Gateway
 from worker.http.endpoints import Routes, answered

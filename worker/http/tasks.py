@@ -6,17 +6,17 @@ from typing import Annotated
 from fastapi import Path, Query, Request
 from starlette.responses import Response
 
-from perdure.access import Caller, TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidTask
-from perdure.events import Event
-from perdure.explanations import TaskExplanation
-from perdure.inbox import OpenQuestion
 from perdure.model import Model, Name
-from perdure.questions import Answer
-from perdure.steering import PauseRequest, Redirection, TaskMessage
-from perdure.task_status import StartedTask, TaskStanding
-from perdure.tasks import AgentTask, Phase
+from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.events import Event
+from perdure.values.explanations import TaskExplanation
+from perdure.values.inbox import OpenQuestion
+from perdure.values.questions import Answer
+from perdure.values.steering import PauseRequest, Redirection, TaskMessage
+from perdure.values.task_status import StartedTask, TaskStanding
+from perdure.values.tasks import AgentTask, Phase
 from worker.gateway import Gateway
 from worker.gateway.task_list import ListedTask, TaskFilter
 from worker.http.bodies import (

@@ -7,9 +7,9 @@ from typing import Any, ParamSpec, TypeVar
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
-from perdure.access import Caller
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput, PerdureError
+from perdure.values.access_tokens import Caller
+from perdure.values.changes import Actor, ActorKind
 from worker.gateway import Gateway
 
 P = ParamSpec("P")

@@ -9,8 +9,8 @@ from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from perdure.access import Caller
 from perdure.documents import nearest
+from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
 from worker.mcp import memories, tasks
 from worker.mcp.call_context import McpCalls

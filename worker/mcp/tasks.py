@@ -11,12 +11,12 @@ from mcp_types import ToolAnnotations
 from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field, JsonValue, create_model
 
-from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
-from perdure.questions import Answer, AnswerType, Question
-from perdure.task_status import StartedTask, TaskStanding
-from perdure.tasks import AgentTask
+from perdure.values.access_tokens import TokenScope
+from perdure.values.questions import Answer, AnswerType, Question
+from perdure.values.task_status import StartedTask, TaskStanding
+from perdure.values.tasks import AgentTask
 from worker.mcp.call_context import McpCalls, told
 
 _ASKED_BY_ANSWER = "2026-07-28"

@@ -19,8 +19,8 @@ from perdure.agent.turns import Compressed, Reasoned
 from perdure.errors import InvalidInput, PerdureError
 from perdure.frames import Frame, own
 from perdure.names import Activity
-from perdure.questions import FailedAttempt
 from perdure.temporal.failures import attempt_of
+from perdure.values.questions import FailedAttempt
 
 _log = structlog.get_logger(__name__)
 

@@ -1,9 +1,9 @@
 """Questions asked in the terminal in which somebody follows a task, converses, or looks through the inbox."""
 
-from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidInput
-from perdure.questions import Answer, Question
+from perdure.values.changes import Actor
+from perdure.values.questions import Answer, Question
 from worker.gateway import Gateway
 from worker.terminal.conversation import TypedLines
 from worker.terminal.display import about

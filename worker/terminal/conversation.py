@@ -8,8 +8,9 @@ import threading
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 
-from perdure.changes import Actor
-from perdure.chats import (
+from perdure.errors import InvalidTask, StoreUnavailable, WorkerUnavailable
+from perdure.values.changes import Actor
+from perdure.values.chats import (
     BEGINNING,
     ChatLog,
     ChatMessage,
@@ -20,8 +21,7 @@ from perdure.chats import (
     ShownKind,
     chat_workflow_id,
 )
-from perdure.errors import InvalidTask, StoreUnavailable, WorkerUnavailable
-from perdure.questions import Question
+from perdure.values.questions import Question
 from worker.gateway import Gateway
 from worker.terminal.output import out, say
 from worker.worker_wait import NOTICE_AFTER

@@ -9,12 +9,12 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from perdure.changes import Actor
 from perdure.durations import Wait
 from perdure.errors import PerdureError
 from perdure.policies.decision import SHORT
-from perdure.questions import Question
-from perdure.tasks import Progress, StepStatus, TaskResult
+from perdure.values.changes import Actor
+from perdure.values.questions import Question
+from perdure.values.tasks import Progress, StepStatus, TaskResult
 from worker.gateway import Gateway
 from worker.terminal.output import counted, err, out, program, say
 

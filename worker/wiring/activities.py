@@ -6,7 +6,6 @@ from typing import Any
 
 from temporalio.client import Client
 
-from activities.accesses import AccessActivities
 from activities.compensation import CompensationActivities
 from activities.consolidation import ConsolidationActivities
 from activities.corrections import CorrectionActivities
@@ -33,7 +32,9 @@ from activities.session_items import SessionItemActivities
 from activities.steps import StepActivities
 from activities.submissions import Submitter
 from activities.tasks import TaskActivities
+from activities.tenants import TenantActivities
 from activities.updates import UpdateActivities
+from activities.uses import UseActivities
 from activities.values import ValueActivities
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.limiter import Limiter
@@ -44,14 +45,14 @@ from perdure.memory.consolidation.consolidator import Consolidator
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
 from perdure.stores.redis.access_tokens import AccessTokens
-from perdure.stores.redis.accesses import Accesses
+from perdure.stores.redis.call_slots import CallSlots
 from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.stores.redis.feedback import RedisFeedback
-from perdure.stores.redis.places import Places
 from perdure.stores.redis.recalls import TaskRecalls
+from perdure.stores.redis.reply_streams import ReplyStreams
 from perdure.stores.redis.session_items import SessionItemStore
 from perdure.stores.redis.sweeps import SweepTurn
-from perdure.stores.redis.tokens import TokenStreams
+from perdure.stores.redis.uses import UseCounts
 from worker.wiring.services import Services
 
 
@@ -65,7 +66,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         services.whole.redis_since,
         services.whole.claimed,
         enforcer=services.enforcer,
-        limiter=Limiter(Places(services.redis)),
+        limiter=Limiter(CallSlots(services.redis)),
         secrets=services.secrets,
     )
     foreign = ForeignSteps(
@@ -150,7 +151,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             values,
             services.session,
             bindings=services.bindings,
-            streams=TokenStreams(services.redis),
+            streams=ReplyStreams(services.redis),
         ),
         IngestActivities(
             client=client,
@@ -212,10 +213,11 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             members=services.members,
             tokens=AccessTokens(services.redis),
         ),
-        AccessActivities(accesses=Accesses(services.redis), door=services.door),
+        UseActivities(accesses=UseCounts(services.redis), door=services.door),
         DueDateActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole
         ),
+        TenantActivities(members=services.members),
         ForgettingActivities(
             client=client,
             forgetter=services.forgetter,

@@ -5,7 +5,7 @@ from redis.asyncio import Redis
 from perdure.models.embedding import Embedder, open_embedder
 from perdure.models.language import LanguageModels
 from perdure.settings import Addresses, Settings
-from perdure.stores.redis.active import ActiveTenants
+from perdure.stores.redis.open_tenants import ActiveTenants
 from perdure.stores.weaviate.open_tenants import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm

@@ -6,11 +6,10 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from activities.elsewhere import MemoryElsewhere
 from activities.episodes import SessionWriter
+from activities.remote_memory import RemoteMemory
 from perdure.agent.steps.enforcement import Enforcer
 from perdure.agent.steps.values import Values
-from perdure.losses import Store
 from perdure.mcp.servers import McpServers, open_servers
 from perdure.memory.door import Door
 from perdure.memory.erasure.eraser import Eraser
@@ -45,12 +44,13 @@ from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.skill_trials import SkillTrials
 from perdure.stores.tenant_key import TenantKey
 from perdure.toolbox import Toolbox
+from perdure.values.losses import Store
 from worker.extraction import extractor
 from worker.policies import policies_of, rules_of
-from worker.wiring.elsewhere import memory_elsewhere
 from worker.wiring.parts import WRITE_SECONDS, models_of
 from worker.wiring.reading_services import RESULTS_KEPT, ReadingServices, open_reading
 from worker.wiring.registries import agents_of, secrets_of, servers_of, skills_of, toolbox_of
+from worker.wiring.remote_memory import memory_elsewhere
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class Services(ReadingServices):
     agents: AgentLibrary
     enforcer: Enforcer
     models: LanguageModels
-    elsewhere: MemoryElsewhere | None
+    elsewhere: RemoteMemory | None
     """The memory that tasks use, if it is not this installation's."""
 
     async def belongs(self) -> None:

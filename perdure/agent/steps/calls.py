@@ -5,18 +5,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from perdure.bindings import TaskBinding
 from perdure.durations import duration_of
-from perdure.entries import Lane, MemoryType
-from perdure.explanations import RecallSummary
 from perdure.identity import OwnerId, UserId
-from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
-from perdure.questions import Question, QuestionKind, TakenAnswer
 from perdure.skills.header import is_empty, is_none
 from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
-from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import MemoryMode, StepStatus
+from perdure.values.bindings import TaskBinding
+from perdure.values.entries import Lane, MemoryType
+from perdure.values.explanations import RecallSummary
+from perdure.values.items import OfferedItem
+from perdure.values.questions import Question, QuestionKind, TakenAnswer
+from perdure.values.strategies import ProfileName, Strategy
+from perdure.values.tasks import MemoryMode, StepStatus
 
 INLINE_LIMIT = 4_096
 """Bytes up to which a value travels in the history itself; a larger one is kept by its digest."""

@@ -11,14 +11,14 @@ from perdure.agent.steps.calls import Acting, Asks, MemoryCall, StepCall, StepCo
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Stopped
 from perdure.agent.steps.resume_point import QUESTION_LIMIT, Reached, question_of
-from perdure.changes import Actor, ActorKind
 from perdure.errors import Blocked
 from perdure.policies.decision import CallFacts, PolicyDecision, decide
 from perdure.policies.library import PolicyLibrary
 from perdure.policies.ruling import Ruling, ruling_of
 from perdure.policies.shape import Outcome, PolicySet
-from perdure.questions import Approval, QuestionKind, Subject, TakenAnswer, choice_of
 from perdure.tools import Effect
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.questions import Approval, QuestionKind, Subject, TakenAnswer, choice_of
 
 
 class RulingLog(Protocol):

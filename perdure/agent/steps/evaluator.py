@@ -41,12 +41,12 @@ from perdure.errors import (
 )
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import json_size
-from perdure.questions import AnswerSpec, QuestionKind, Subject
 from perdure.registry.prompts import rendered
 from perdure.skills.foreign import ForeignStep
 from perdure.skills.steps import COMPENSATE, PromptStep, RememberStep, SkillStep, ToolStep
 from perdure.skills.templates import CompensateTemplate
-from perdure.tasks import Evaluation, Judgement, StepStatus
+from perdure.values.questions import AnswerSpec, QuestionKind, Subject
+from perdure.values.tasks import Evaluation, Judgement, StepStatus
 
 OUTPUT_LIMIT = 1_800_000
 """Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""

@@ -10,9 +10,9 @@ from perdure.agent.steps.values import Values, require_fitting
 from perdure.agent.steps.wait_calls import OTHERWISE_INLINE, ExpectCall, TakeCall
 from perdure.durations import moment_of
 from perdure.errors import InvalidExpression
-from perdure.events import LARGEST_EVENT, event_name
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.tasks import StepStatus
+from perdure.values.events import LARGEST_EVENT, event_name
+from perdure.values.tasks import StepStatus
 
 
 async def expecting(call: ExpectCall, values: Values) -> Ended | Waits:

@@ -25,11 +25,11 @@ from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest
 from perdure.names import Workflow
-from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
 from perdure.skills.foreign import ForeignStep, WorkflowStep
 from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
-from perdure.tasks import StepStatus
 from perdure.tools import RESULT_LIMIT
+from perdure.values.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
+from perdure.values.tasks import StepStatus
 
 CALL_LIMIT = 256_000
 """Bytes of the arguments of a call, which are in the history twice: a choice."""

@@ -6,13 +6,13 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Acting, Resumed, StepContext
-from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask
 from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
 from perdure.skills.foreign import ActivityStep, ForeignStep, TaskStep, WorkflowStep
 from perdure.skills.header import is_empty, is_none
-from perdure.tasks import TaskEnvelope
+from perdure.values.bindings import TaskBinding
+from perdure.values.tasks import TaskEnvelope
 
 ForeignKind = Annotated[ActivityStep | WorkflowStep | TaskStep, Field(discriminator="kind")]
 """A step that calls an activity, or runs a workflow or a task."""

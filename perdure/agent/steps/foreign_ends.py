@@ -12,8 +12,8 @@ from perdure.expressions.evaluation import holds
 from perdure.names import Workflow
 from perdure.skills.foreign import TaskStep
 from perdure.skills.steps import COMPENSATE
-from perdure.tasks import TaskResult, tokens_in
 from perdure.tolerance import taken_back
+from perdure.values.tasks import TaskResult, tokens_in
 
 
 async def concluded(

@@ -6,7 +6,7 @@ from perdure.agent.steps.calls import Ended, Result, Scope, StepContext, Value
 from perdure.skills.inputs import Accepting
 from perdure.skills.steps import SkillStep
 from perdure.skills.templates import Template
-from perdure.tasks import StepStatus
+from perdure.values.tasks import StepStatus
 
 
 class EnterCall(StepContext):

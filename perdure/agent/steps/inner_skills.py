@@ -9,8 +9,8 @@ from perdure.agent.steps.values import Values, require_fitting
 from perdure.errors import ExpectationFailed, InvalidArguments
 from perdure.expressions.evaluation import evaluate, holds
 from perdure.skills.inputs import filled_inputs, require_checks
-from perdure.tasks import StepStatus
 from perdure.tools import RESULT_LIMIT
+from perdure.values.tasks import StepStatus
 
 
 async def entering(call: EnterCall, values: Values) -> Ended:

@@ -7,11 +7,11 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
 from perdure.documents import fitted
-from perdure.entries import Source
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.items import Item, MemoryItem, OfferedItem, record_model
 from perdure.skills.templates import MemoryTemplate, RecordTemplate
+from perdure.values.entries import Source
+from perdure.values.items import Item, MemoryItem, OfferedItem, record_model
 
 
 def items_of(

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.prompt_steps import Answered
 from perdure.skills.steps import InputType
-from perdure.tasks import Judgement
+from perdure.values.tasks import Judgement
 
 LONGEST_JUDGED = 60_000
 """Characters of an output that its judge reads, some 15,000 tokens: its beginning and its end; a choice."""

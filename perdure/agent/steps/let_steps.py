@@ -3,8 +3,8 @@
 from perdure.agent.steps.calls import Ended, LetCall, Result, Value
 from perdure.agent.steps.values import Values, require_fitting
 from perdure.expressions.evaluation import evaluate
-from perdure.tasks import StepStatus
 from perdure.tools import RESULT_LIMIT
+from perdure.values.tasks import StepStatus
 
 
 async def named(call: LetCall, values: Values) -> Ended:

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import StepCall, longest_attempt
 from perdure.errors import StoreRefused, StoreUnavailable
-from perdure.limits import MINUTE, CallLimit, LimitReached
-from perdure.stores.redis.places import Places
+from perdure.stores.redis.call_slots import CallSlots
 from perdure.tools import Tool
+from perdure.values.call_limits import MINUTE, CallLimit, LimitReached
 
 _LONGEST = 4.0
-"""Seconds after which a call looks again whether another one has ended: a choice between idle places and attempts."""
+"""Seconds after which a call looks again whether another one has ended: a choice between idle slots and attempts."""
 
 
 @dataclass
 class Admission:
-    """A call's places in the limits of its tool."""
+    """A call's slots in the limits of its tool."""
 
     is_made: bool = False
     """Whether the call has begun; one that has not does not count as one of its minute."""
@@ -28,11 +28,11 @@ class Limiter:
     """Lets calls of tools begin as their limits allow.
 
     Args:
-        places: The places that calls take.
+        slots: The slots that calls take.
     """
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, slots: CallSlots) -> None:
+        self._slots = slots
 
     @asynccontextmanager
     async def within(self, tool: Tool[..., object], call: StepCall, attempt: Attempt) -> AsyncGenerator[Admission]:
@@ -58,9 +58,7 @@ class Limiter:
                 # First: a place whose answer is lost may have been taken.
                 tried.append((limit, name, tenant))
                 seconds = lasts if limit.at_once else MINUTE
-                left = await self._places.take(
-                    name, attempt.owner, limit.most, seconds, tenant=tenant, epoch=call.epoch
-                )
+                left = await self._slots.take(name, attempt.owner, limit.most, seconds, tenant=tenant, epoch=call.epoch)
                 if left:
                     raise LimitReached(tool.name, limit.told, _again(limit, left, attempt.number))
             admission.is_made = True
@@ -69,7 +67,7 @@ class Limiter:
             for limit, name, tenant in tried:
                 if limit.at_once or not admission.is_made:
                     with suppress(StoreUnavailable, StoreRefused):
-                        await self._places.release(name, attempt.owner, tenant=tenant)
+                        await self._slots.release(name, attempt.owner, tenant=tenant)
 
 
 def _again(limit: CallLimit, left: float, attempt: int) -> float:

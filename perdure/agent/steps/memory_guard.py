@@ -11,8 +11,8 @@ from perdure.agent.steps.values import Values
 from perdure.documents import mapping
 from perdure.errors import InvalidArguments
 from perdure.identity import content_digest
-from perdure.questions import Subject, shortened
 from perdure.tools import Effect
+from perdure.values.questions import Subject, shortened
 
 
 class MemoryGuard:

@@ -7,7 +7,9 @@ from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.gate import Unknown, Verdict
 from perdure.model import Passed
 from perdure.policies.ruling import Ruling
-from perdure.questions import (
+from perdure.skills.header import is_empty
+from perdure.tolerance import taken_back
+from perdure.values.questions import (
     AnswerSpec,
     Approval,
     EffectFate,
@@ -16,8 +18,6 @@ from perdure.questions import (
     Subject,
     TakenAnswer,
 )
-from perdure.skills.header import is_empty
-from perdure.tolerance import taken_back
 
 QUESTION_LIMIT = 2_000
 """Characters of a question: it is in the history several times, and in what the UI shows."""

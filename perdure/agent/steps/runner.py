@@ -29,7 +29,11 @@ from perdure.agent.steps.values import Values
 from perdure.errors import InvalidArguments, InvalidInput, InvalidTask, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest, idempotency_key
-from perdure.questions import (
+from perdure.secrets.sources import SecretKeeper
+from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
+from perdure.toolbox import Toolbox
+from perdure.tools import Effect, Tool, ToolCall
+from perdure.values.questions import (
     Approval,
     EffectFate,
     QuestionKind,
@@ -37,10 +41,6 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.secrets.sources import SecretKeeper
-from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
-from perdure.toolbox import Toolbox
-from perdure.tools import Effect, Tool, ToolCall
 
 
 class StepRunner(StepEvaluator):

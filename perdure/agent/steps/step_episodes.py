@@ -10,15 +10,15 @@ from pydantic import JsonValue
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.steps.wait_calls import TakeCall
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane
-from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance
 from perdure.expressions.evaluation import written
 from perdure.identity import digest
-from perdure.items import Item, MemoryItem, RecordItem
-from perdure.questions import TakenAnswer
-from perdure.said import Voice
-from perdure.steering import Heard
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Lane
+from perdure.values.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance
+from perdure.values.items import Item, MemoryItem, RecordItem
+from perdure.values.questions import TakenAnswer
+from perdure.values.statements import Voice
+from perdure.values.steering import Heard
 
 _INSIGHTS = frozenset({Lane.RECOMMENDATION, Lane.PATTERN})
 """The lanes of what was learned; feedback is a person's, whose answer is an episode already."""

@@ -3,11 +3,11 @@
 from pydantic import JsonValue
 
 from perdure.agent.steps.calls import Scope
-from perdure.bindings import TaskBinding
 from perdure.model import Passed
-from perdure.questions import Question, TakenAnswer
 from perdure.registry.judge import Judge
-from perdure.tasks import Evaluation, MemoryMode
+from perdure.values.bindings import TaskBinding
+from perdure.values.questions import Question, TakenAnswer
+from perdure.values.tasks import Evaluation, MemoryMode
 
 
 class AnnounceCall(Passed):

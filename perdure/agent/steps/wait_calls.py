@@ -4,9 +4,9 @@ import json
 
 from perdure.agent.steps.calls import StepContext, Value, Waits
 from perdure.durations import is_duration, moment_of
-from perdure.events import TakenEvent
 from perdure.model import Instant, json_size
 from perdure.skills.steps import EventStep
+from perdure.values.events import TakenEvent
 
 OTHERWISE_INLINE = 128
 """Bytes up to which what counts where a deadline passes waits in the history itself: thousands of steps may wait, and

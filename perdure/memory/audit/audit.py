@@ -8,7 +8,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 from perdure.identity import is_author_id
 from perdure.memory.audit.reader import AuditRemoval
@@ -20,9 +19,10 @@ from perdure.stores import disk
 from perdure.stores.audit import files
 from perdure.stores.audit.chain import LABEL, body_of
 from perdure.stores.audit.lines import AuditKind, AuditLine, decode
-from perdure.stores.redis.heads import AuditHeads, KnownHead
+from perdure.stores.redis.audit_heads import AuditHeads, KnownHead
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import to_its_end
+from perdure.values.changes import Actor, ActorKind
 
 HEADS_EVERY = 60.0
 """Seconds between two reports of a chain's head to Redis; what is cut off since the last one is not noticed."""

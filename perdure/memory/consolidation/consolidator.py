@@ -2,17 +2,17 @@
 
 from datetime import datetime, timedelta
 
-from perdure.changes import Actor
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Memory, headline_of
 from perdure.errors import InvalidInput
-from perdure.filters import Filters
 from perdure.memory.consolidation.duplicates import SIMILAR, is_duplicate, kept_first
 from perdure.memory.updates.updater import Updater
 from perdure.model import Passed
 from perdure.models.embedding import Embedder
 from perdure.stores.weaviate.store import LongTerm
-from perdure.updates import MemoryUpdate, Merger
+from perdure.values.changes import Actor
+from perdure.values.entries import Memory, headline_of
+from perdure.values.filters import Filters
+from perdure.values.updates import MemoryUpdate, Merger
 
 _NEIGHBOURS = 10
 """Memories that are compared with each new one, the nearest."""

@@ -4,10 +4,10 @@ Similarity only nominates them. With all-MiniLM-L6-v2, "Python over JavaScript" 
 of .990, "db-1" and "db-2" of .975 (measured): so words, and their order, decide.
 """
 
-from perdure.assertions import Assertion
-from perdure.entries import Memory, MemoryType, State, headline_of
-from perdure.items import statement
 from perdure.memory.updates.merges import is_recalled_less
+from perdure.values.assertions import Assertion
+from perdure.values.entries import Memory, MemoryType, State, headline_of
+from perdure.values.items import statement
 
 SIMILAR = 0.9
 """The least cosine of two memories that are compared (R30)."""

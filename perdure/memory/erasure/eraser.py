@@ -10,20 +10,20 @@ from typing import NamedTuple, Protocol
 
 from redis.asyncio import Redis
 
-from perdure.changes import Actor
 from perdure.crashpoints import CrashPoint, reached
-from perdure.erasures import Erasure, highest
-from perdure.losses import Store
 from perdure.memory.audit.audit import Audit
 from perdure.memory.membership import MemberBook
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.redis.holdings import Holdings, holdings, remove
 from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.tenant_inventory import Holdings, holdings, remove
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.values.changes import Actor
+from perdure.values.erasures import Erasure, highest
+from perdure.values.losses import Store
 
 
 class Erasures(Protocol):

@@ -2,9 +2,9 @@
 
 import re
 
-from perdure.entries import MOST_NAMES
 from perdure.memory.extraction.proper import can_name, without_opening
 from perdure.memory.extraction.speech import LONGEST
+from perdure.values.entries import MOST_NAMES
 
 _PART = r"[\w.+#/-]{0,60}"
 """Bounded, as what is searched may be one word of thousands of letters."""

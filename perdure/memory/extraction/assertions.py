@@ -10,7 +10,6 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import NamedTuple
 
-from perdure.assertions import Assertion
 from perdure.memory.extraction.clauses import Clause, clause_of
 from perdure.memory.extraction.comparisons import compared
 from perdure.memory.extraction.conditions import conditional
@@ -41,6 +40,7 @@ from perdure.memory.extraction.verbs import (
     RESPONSIBLE,
     SINGLE,
 )
+from perdure.values.assertions import Assertion
 
 _PART = 500
 _UNKNOWN = PRONOUNS - FIRST_PERSON - {"you"}

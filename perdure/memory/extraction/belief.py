@@ -28,7 +28,7 @@ from perdure.memory.extraction.grounds import (
 from perdure.memory.extraction.openers import trimmed
 from perdure.memory.extraction.screening import Screened, screen
 from perdure.model import LONGEST_TEXT
-from perdure.said import Ground, Left, Said, Voice
+from perdure.values.statements import Ground, Left, Said, Voice
 
 _REASONS = {
     Ground.PRIVATE: "It identifies a person",

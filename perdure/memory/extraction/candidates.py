@@ -2,14 +2,14 @@
 
 import re
 
-from perdure.assertions import Assertion
-from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import parser
 from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.grounds import stability
 from perdure.memory.extraction.openers import trimmed
-from perdure.said import Candidate, Said, Voice
+from perdure.values.assertions import Assertion
+from perdure.values.entries import MemoryType, Source
+from perdure.values.statements import Candidate, Said, Voice
 
 _CONFIDENCE = {Voice.USER: 0.9, Voice.AGENT: 0.8, Voice.TOOL: 0.8}
 """How much each voice is believed; a choice. All are above what a write policy asks for by default (.7)."""

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.requests import NotBelieved, ObserveRequest
-from perdure.said import Candidate, Extraction, Said
+from perdure.values.requests import NotBelieved, ObserveRequest
+from perdure.values.statements import Candidate, Extraction, Said
 
 
 def turns(request: ObserveRequest) -> list[JsonValue]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from perdure.items import TurnItem
 from perdure.memory.extraction.grounds.short_answers import EARLIER, given_kind, leaves_open
-from perdure.said import LONGEST_BEFORE, Said, Voice
+from perdure.values.items import TurnItem
+from perdure.values.statements import LONGEST_BEFORE, Said, Voice
 
 
 class _PlacedTurn(NamedTuple):

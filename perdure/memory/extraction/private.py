@@ -8,14 +8,14 @@ from pydantic import JsonValue, ValidationError
 
 from perdure.documents import join
 from perdure.errors import InvalidItem
-from perdure.items import Item
-from perdure.jobs import UnusableItem
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import Private, WritePolicy
 from perdure.model import Model
-from perdure.said import Ground
+from perdure.values.items import Item
+from perdure.values.jobs import UnusableItem
+from perdure.values.statements import Ground
 
 M = TypeVar("M", bound=Model)
 

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from perdure.entries import MARKER
-from perdure.items import statement
 from perdure.memory.extraction.rules import extraction_of
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy
-from perdure.said import Said, Voice
+from perdure.values.entries import MARKER
+from perdure.values.items import statement
+from perdure.values.statements import Said, Voice
 
 READ = 2_000
 """Characters of a result that are read, in 50 to 100 ms on one core (measured); what comes behind them is data rather

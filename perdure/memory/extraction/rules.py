@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from perdure.memory.extraction.belief import believable
 from perdure.memory.extraction.candidates import candidate_of
-from perdure.said import Extraction, Ground, Said
+from perdure.values.statements import Extraction, Ground, Said
 
 
 class RuleExtractor:

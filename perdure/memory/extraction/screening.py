@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from perdure.episodes import DRAFT, LONGEST
 from perdure.memory.extraction.findings import (
     access,
     casual,
@@ -26,6 +25,7 @@ from perdure.memory.extraction.findings import (
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind, disjoint, folded
 from perdure.memory.extraction.grounds.asked_values import SPEAKER
 from perdure.memory.extraction.grounds.short_answers import given_kind
+from perdure.values.episodes import DRAFT, LONGEST
 
 _DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     tokens.tokens,

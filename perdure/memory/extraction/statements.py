@@ -3,10 +3,10 @@
 import re
 from datetime import datetime
 
-from perdure.items import MemoryItem
 from perdure.memory.extraction.assertions import Stated, assertion_of
 from perdure.memory.extraction.parser import sentences
 from perdure.memory.extraction.speech import LONGEST
+from perdure.values.items import MemoryItem
 
 _NOT_NOW = re.compile(r"\b(?:was|were|had|used to|might|may|could|would|should)\b|^(?:If|When|Unless|Whenever)\b")
 """What was, or may be, does not replace what is."""

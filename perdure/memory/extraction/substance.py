@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from functools import lru_cache
 
-from perdure.assertions import SPEAKERS, Assertion
 from perdure.memory.extraction.lexicon import (
     ARTICLES,
     BE,
@@ -23,6 +22,7 @@ from perdure.memory.extraction.lexicon import (
 from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, DISLIKING, FORMS, KEEPING, LIKING, RESPONSIBLE
+from perdure.values.assertions import SPEAKERS, Assertion
 from perdure.words import stem
 
 _SYNONYMS = word_list("leave order accept end use like prefer want dislike live write")

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime, timedelta
 
-from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry, Memory, State, holds
 from perdure.errors import VersionConflict
 from perdure.memory.door import Door
 from perdure.memory.forgetting.selection import Forgetting, Guard, SweepCounts, select
@@ -15,6 +13,8 @@ from perdure.model import Passed
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.values.changes import Actor, Change, Deletion, Refusal
+from perdure.values.entries import Entry, Memory, State, holds
 
 MOST_AT_ONCE = 200
 """Entries a plan takes: under 40 kB of history, and a few seconds under the tenant's lease."""

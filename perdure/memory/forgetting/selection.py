@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.entries import Entry
 from perdure.memory.retention import RetentionRules
 from perdure.model import Instant, Model, Passed, Unit
+from perdure.values.entries import Entry
 
 
 class DueEntry(Passed):

@@ -6,20 +6,20 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from perdure.changes import Actor
-from perdure.consents import is_granted
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Purpose
-from perdure.episodes import IDLE, Episode, EpisodeKind, due_at
 from perdure.errors import InvalidItem, PerdureError
 from perdure.identity import digest
-from perdure.jobs import Batch, UnusableItem, named_job
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction import offers
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.said import Extractor, Said, Voice
 from perdure.stores.redis.promotions import Promotions, TakenSession
+from perdure.values.changes import Actor
+from perdure.values.consents import is_granted
+from perdure.values.entries import Purpose
+from perdure.values.episodes import IDLE, Episode, EpisodeKind, due_at
+from perdure.values.jobs import Batch, UnusableItem, named_job
+from perdure.values.statements import Extractor, Said, Voice
 
 _AT_ONCE = 50
 """Episodes that are promoted together: one job, or few."""

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from perdure.entries import Entry, Hit, Memory
-from perdure.filters import Filters
+from perdure.values.entries import Entry, Hit, Memory
+from perdure.values.filters import Filters
 
 FoundT = TypeVar("FoundT", Entry, Hit)
 

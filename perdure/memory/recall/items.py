@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from perdure.entries import EntryKind, Memory, Record, Turn, headline_of
 from perdure.memory.recall.query import FoundBy, RecalledItem
 from perdure.memory.recall.ranking import Profile, Scored
+from perdure.values.entries import EntryKind, Memory, Record, Turn, headline_of
 
 
 def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:

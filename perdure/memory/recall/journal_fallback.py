@@ -5,12 +5,12 @@ import time
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from perdure.changes import Deletion
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.recall.sources import Sources
 from perdure.stores.journal.lines import Line
 from perdure.together import together
+from perdure.values.changes import Deletion
 
 _SHARE = 0.4
 """Of the time: for reading the newest lines, and as much for deciding on those that wait for their jobs. The rest is

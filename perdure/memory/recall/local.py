@@ -7,10 +7,6 @@ nothing is recalled that would be refused.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from perdure.changes import Deletion, by_wording
-from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
-from perdure.labels import halves as halves_of
-from perdure.labels import labels_of
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import WritePolicy, policy_of
 from perdure.memory.writing.observation import applied
@@ -18,6 +14,10 @@ from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
 from perdure.stores.journal.folded_state import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line, batch_of
+from perdure.values.changes import Deletion, by_wording
+from perdure.values.entries import Entry, Hit, Memory, Record, State, headline_of
+from perdure.values.labels import halves as halves_of
+from perdure.values.labels import labels_of
 from perdure.words import ENGLISH, stems
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from perdure.entries import Memory, State
-from perdure.filters import Filters
-from perdure.labels import label, labels_of, named
 from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.ranking import Profile, Scored, score_exact
 from perdure.memory.retention import RetentionRules
+from perdure.values.entries import Memory, State
+from perdure.values.filters import Filters
+from perdure.values.labels import label, labels_of, named
 
 _MISSPELT = 0.9
 _LINKED = 0.5

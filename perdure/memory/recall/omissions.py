@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from perdure.entries import Entry, EntryKind, Hit, headline_of
-from perdure.filters import Omission
 from perdure.memory.recall.query import LeftOut, Query, RecalledItem
-from perdure.strategies import Strategy
+from perdure.values.entries import Entry, EntryKind, Hit, headline_of
+from perdure.values.filters import Omission
+from perdure.values.strategies import Strategy
 
 EXPLAINED = 50
 """How many omissions are reported. A choice."""

@@ -4,14 +4,14 @@ from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from perdure.changes import Actor, ActorKind
-from perdure.decay import Decay
 from perdure.documents import fitted
-from perdure.entries import EntryKind, Key, Lane, MemoryType, Purpose
-from perdure.episodes import Episode
-from perdure.filters import Filters, Omission
 from perdure.model import Instant, Model, Name, OpenEnum, Passed, QueryText, Unit
-from perdure.strategies import ProfileName, Strategy
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.decay import Decay
+from perdure.values.entries import EntryKind, Key, Lane, MemoryType, Purpose
+from perdure.values.episodes import Episode
+from perdure.values.filters import Filters, Omission
+from perdure.values.strategies import ProfileName, Strategy
 
 
 class FoundBy(OpenEnum):

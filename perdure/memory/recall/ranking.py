@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from perdure.entries import Entry, Hit
-from perdure.filters import is_of_task
 from perdure.memory.retention import RetentionRules
 from perdure.model import Model, Unit
-from perdure.strategies import ProfileName
+from perdure.values.entries import Entry, Hit
+from perdure.values.filters import is_of_task
+from perdure.values.strategies import ProfileName
 
 _DAY = 86_400.0
 

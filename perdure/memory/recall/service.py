@@ -10,10 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from perdure.entries import Entry, Hit, Memory
-from perdure.episodes import Episode
-from perdure.filters import MIN_CONFIDENCE, Omission
-from perdure.labels import asked_labels
 from perdure.memory.audit.audit import Audit
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.absences import Absences
@@ -44,16 +40,20 @@ from perdure.memory.wholeness import Wholeness
 from perdure.memory.write_policies import POLICIES, WritePolicy
 from perdure.models.embedding import Embedder
 from perdure.stores.journal.log import Journal
-from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.uses import UseCounts
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.mapping import KINDS
 from perdure.stores.weaviate.store import LongTerm
-from perdure.strategies import Strategy
 from perdure.together import together
+from perdure.values.entries import Entry, Hit, Memory
+from perdure.values.episodes import Episode
+from perdure.values.filters import MIN_CONFIDENCE, Omission
+from perdure.values.labels import asked_labels
+from perdure.values.strategies import Strategy
 
 _NOTING_SHARE = 0.4
 """Part of the time limit: if Redis takes longer to tell whether the user was erased, a use is not noted."""
@@ -110,7 +110,7 @@ class Recall:
         min_confidence: float = MIN_CONFIDENCE,
         policies: Mapping[str, WritePolicy] = POLICIES,
         rules: RetentionRules | None = None,
-        accesses: Accesses | None = None,
+        accesses: UseCounts | None = None,
         telemetry: RecallTelemetry | None = None,
         consents: ConsentBook | None = None,
         audit: Audit | None = None,

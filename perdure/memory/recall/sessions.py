@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from perdure.changes import Deletion
-from perdure.entries import MemoryType
-from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id
-from perdure.items import statement
 from perdure.stores.spool import Waiting
+from perdure.values.changes import Deletion
+from perdure.values.entries import MemoryType
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.items import statement
 
 RECENT = 10
 """How many of a session's newest episodes a recall shows; a choice."""

@@ -7,12 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, 
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from perdure.consents import withdrawn, withheld
-from perdure.entries import Entry, Hit, Memory, MemoryType, Purpose, Record, State
-from perdure.episodes import Episode, permitted
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
-from perdure.filters import Filters
-from perdure.losses import Store
 from perdure.memory.recall import local, sessions
 from perdure.memory.recall.absences import What
 from perdure.memory.recall.journal_fallback import journaled
@@ -22,8 +17,13 @@ from perdure.memory.recall.turns import Asked, named, without_names
 from perdure.models.embedding import Vector
 from perdure.models.errors import ModelRefused
 from perdure.stores.weaviate.mapping import Kind
-from perdure.strategies import Strategy
 from perdure.together import together
+from perdure.values.consents import withdrawn, withheld
+from perdure.values.entries import Entry, Hit, Memory, MemoryType, Purpose, Record, State
+from perdure.values.episodes import Episode, permitted
+from perdure.values.filters import Filters
+from perdure.values.losses import Store
+from perdure.values.strategies import Strategy
 from perdure.words import stems
 
 _T = TypeVar("_T")

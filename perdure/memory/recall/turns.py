@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from perdure.entries import Hit, Turn
 from perdure.memory.recall.ranking import Scored, until_it_falls
+from perdure.values.entries import Hit, Turn
 
 Floats = npt.NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from perdure.changes import Deletion, latest
-from perdure.entries import Entry, State
+from perdure.values.changes import Deletion, latest
+from perdure.values.entries import Entry, State
 
 
 class Origin(StrEnum):

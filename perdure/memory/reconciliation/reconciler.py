@@ -10,12 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from perdure.changes import Actor, Deletion
-from perdure.changes import latest as latest_deletions
-from perdure.consents import latest
-from perdure.entries import Entry
 from perdure.errors import StoreUnavailable, TenantErased
-from perdure.losses import Store
 from perdure.memory.audit.audit import Audit
 from perdure.memory.comparison import observed_anew
 from perdure.memory.consent_book import consents_of
@@ -23,7 +18,6 @@ from perdure.memory.membership import MemberBook
 from perdure.memory.reconciliation.merge import Merged, logged, merge
 from perdure.memory.repair import Repair
 from perdure.models.embedding import Vector
-from perdure.requests import Reconciled
 from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.lines import Accepted, Changed, Consented, Forgotten, Line, Settled, of_kind
 from perdure.stores.journal.log import Journal
@@ -33,6 +27,12 @@ from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.values.changes import Actor, Deletion
+from perdure.values.changes import latest as latest_deletions
+from perdure.values.consents import latest
+from perdure.values.entries import Entry
+from perdure.values.losses import Store
+from perdure.values.requests import Reconciled
 
 _AT_ONCE = 50
 """Entries that are written under one lease, as the repair does."""

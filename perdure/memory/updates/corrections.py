@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from perdure.changes import ActorKind
-from perdure.entries import Described, Entry, Memory, MemoryType, Source
 from perdure.errors import InvalidInput
-from perdure.items import MemoryItem, statement
 from perdure.memory.extraction.statements import stated_by
 from perdure.memory.updates.learned_names import names_learned
 from perdure.memory.writing.contradictions import doubt
 from perdure.model import Unit
-from perdure.updates import Correction
+from perdure.values.changes import ActorKind
+from perdure.values.entries import Described, Entry, Memory, MemoryType, Source
+from perdure.values.items import MemoryItem, statement
+from perdure.values.updates import Correction
 
 _BY_A_PERSON = 0.95
 """The confidence in a person's correction (R32)."""

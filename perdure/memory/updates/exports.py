@@ -14,20 +14,20 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from perdure.consents import Consent
 from perdure.documents import refused, validated
-from perdure.entries import Described, Entry, Memory, Record, State
-from perdure.episodes import Episode
 from perdure.errors import InvalidInput, InvalidItem, PerdureError
 from perdure.identity import content_digest
-from perdure.items import Item, import_of
-from perdure.memberships import Membership
 from perdure.memory.updates.versions import versions
 from perdure.memory.writing.batch_checks import read_item
 from perdure.model import Instant, Passed, TenantId
-from perdure.session_items import SessionItem
 from perdure.stores.journal.lines import Line
-from perdure.updates import Version
+from perdure.values.consents import Consent
+from perdure.values.entries import Described, Entry, Memory, Record, State
+from perdure.values.episodes import Episode
+from perdure.values.items import Item, import_of
+from perdure.values.memberships import Membership
+from perdure.values.session_items import SessionItem
+from perdure.values.updates import Version
 
 SCHEMA = "perdure.memories"
 VERSION = 1

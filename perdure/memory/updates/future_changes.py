@@ -7,8 +7,8 @@ that. Until then nothing has been replaced, so that nothing is lost where the ch
 from collections.abc import Iterable
 from datetime import datetime
 
-from perdure.entries import Entry, Memory, State
 from perdure.memory.writing.contradictions import overtaken, said
+from perdure.values.entries import Entry, Memory, State
 
 
 def is_coming(memory: Entry, at: datetime) -> bool:

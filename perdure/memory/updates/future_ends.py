@@ -1,10 +1,10 @@
 """Finds what ends with a change that is still to come, and how it goes on without that change."""
 
-from perdure.entries import Entry, Memory
 from perdure.memory.updates import future_changes
 from perdure.memory.updates.plans import AskedChange
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Entry, Memory
 
 
 class Endings:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from perdure.entries import MOST_NAMES
-from perdure.labels import label, labels_of, named
 from perdure.memory.extraction.proper import can_name
+from perdure.values.entries import MOST_NAMES
+from perdure.values.labels import label, labels_of, named
 
 _AROUND = "\"'“”‘’()[]<>.,;:!?"
 _OWNED = re.compile(r"['’]s$")

@@ -8,15 +8,15 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.entries import MOST_AUTHORS, OCCURRENCES_KEPT, Memory, MemoryType, Source, State
 from perdure.errors import InvalidInput
-from perdure.filters import MIN_CONFIDENCE
 from perdure.identity import digest
-from perdure.items import bounded_metadata, statement
 from perdure.memory.extraction.substance import adds_nothing
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.contradictions import contradict
 from perdure.memory.writing.observation import reworded
+from perdure.values.entries import MOST_AUTHORS, OCCURRENCES_KEPT, Memory, MemoryType, Source, State
+from perdure.values.filters import MIN_CONFIDENCE
+from perdure.values.items import bounded_metadata, statement
 
 _MOST_LISTED = 20
 """Tags, names, relations and scopes that a memory may have."""

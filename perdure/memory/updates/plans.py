@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from perdure.changes import Deletion
-from perdure.entries import Entry
-from perdure.updates import MemoryUpdate
+from perdure.values.changes import Deletion
+from perdure.values.entries import Entry
+from perdure.values.updates import MemoryUpdate
 
 
 class AskedChange(NamedTuple):

@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from perdure.changes import Deletion
-from perdure.entries import Entry, Memory, State
 from perdure.errors import InvalidInput
 from perdure.memory.updates import revisions
 from perdure.memory.updates.future_ends import Endings
 from perdure.memory.updates.plans import AskedChange, ChangePlan
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.changes import Deletion
+from perdure.values.entries import Entry, Memory, State
 
 
 async def removal(

@@ -6,18 +6,18 @@ else is believed and contradicts it. Where an actor other than a person may not 
 
 from collections.abc import Collection
 
-from perdure.changes import ActorKind
-from perdure.entries import Entry, Memory, State
 from perdure.errors import InvalidInput
-from perdure.items import MemoryItem
-from perdure.jobs import Decision
 from perdure.memory.updates import corrections, merges, revisions
 from perdure.memory.updates.plans import AskedChange, ChangePlan
 from perdure.memory.updates.versions import version_of
 from perdure.memory.writing.contradictions import doubt, overtaken, verdict
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
-from perdure.updates import Correction
+from perdure.values.changes import ActorKind
+from perdure.values.entries import Entry, Memory, State
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Decision
+from perdure.values.updates import Correction
 
 _ASK = "have a person revert it: perdure memories revert"
 

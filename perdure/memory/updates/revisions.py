@@ -7,13 +7,23 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from perdure.changes import ActorKind
-from perdure.entries import OCCURRENCES_KEPT, Described, Entry, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
-from perdure.filters import MIN_CONFIDENCE
 from perdure.identity import digest
 from perdure.model import Unit
-from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
+from perdure.values.changes import ActorKind
+from perdure.values.entries import OCCURRENCES_KEPT, Described, Entry, Memory, MemoryType, Purpose, Source, State
+from perdure.values.filters import MIN_CONFIDENCE
+from perdure.values.updates import (
+    Correction,
+    Credit,
+    Feedback,
+    MemoryUpdate,
+    Merger,
+    Pinning,
+    Removal,
+    Reversion,
+    Update,
+)
 
 GOES_ON = "what was to end it does not come"
 """The reason for a change to what was to end with something that is forgotten."""

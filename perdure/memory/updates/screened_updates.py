@@ -4,12 +4,12 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
-from perdure.entries import MARKER
 from perdure.errors import InvalidInput
 from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.write_policies import WritePolicy
-from perdure.updates import Correction, MemoryUpdate
+from perdure.values.entries import MARKER
+from perdure.values.updates import Correction, MemoryUpdate
 
 U = TypeVar("U", bound=MemoryUpdate)
 

@@ -4,12 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from perdure.changes import Actor, ActorKind, Change, Refusal
-from perdure.entries import Entry, Memory, State, headline_of
 from perdure.errors import InvalidInput
 from perdure.identity import memory_id
-from perdure.items import MemoryItem, statement
-from perdure.jobs import Batch, Decision
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.hold_policies import HoldPolicy
@@ -25,7 +21,11 @@ from perdure.models.embedding import Embedder
 from perdure.refusals import UnknownThing
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
-from perdure.updates import (
+from perdure.values.changes import Actor, ActorKind, Change, Refusal
+from perdure.values.entries import Entry, Memory, State, headline_of
+from perdure.values.items import MemoryItem, statement
+from perdure.values.jobs import Batch, Decision
+from perdure.values.updates import (
     Correction,
     Credit,
     Feedback,

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from perdure.entries import Entry, Memory
 from perdure.errors import InvalidInput
-from perdure.jobs import SettledJob
 from perdure.stores.journal.folded_state import history
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
-from perdure.updates import Rejection, Version
+from perdure.values.entries import Entry, Memory
+from perdure.values.jobs import SettledJob
+from perdure.values.updates import Rejection, Version
 
 
 def versions(lines: Sequence[Line], identifier: str) -> list[Version]:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from perdure.assertions import SPEAKERS, Assertion
 from perdure.memory.extraction.lexicon import COLOURS, OPPOSITES, PREPOSITIONS, word_list
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, stemmed
+from perdure.values.assertions import SPEAKERS, Assertion
 from perdure.words import stem
 
 

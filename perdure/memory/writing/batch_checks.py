@@ -9,10 +9,10 @@ from pydantic import JsonValue
 
 from perdure.documents import mapping, validated
 from perdure.errors import InvalidItem
-from perdure.items import Item, MemoryItem, TurnItem, imported_id, record_model
-from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant
 from perdure.names import DEFAULT_POLICY
+from perdure.values.items import Item, MemoryItem, TurnItem, imported_id, record_model
+from perdure.values.jobs import Batch, UnusableItem
 
 Written = TypeVar("Written", bound=JsonValue)
 

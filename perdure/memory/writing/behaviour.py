@@ -7,8 +7,6 @@ people state about themselves, and what came of something, is believed when it i
 import re
 from collections.abc import Iterator
 
-from perdure.entries import MemoryType, Source
-from perdure.items import MemoryItem
 from perdure.memory.extraction.grounds.behaviour import is_behaviour, is_seldom, without_frequency
 from perdure.memory.extraction.lexicon import AUXILIARIES, DETERMINERS, NEGATIONS
 from perdure.memory.extraction.openers import trimmed
@@ -16,6 +14,8 @@ from perdure.memory.extraction.parser import sentences, words_of
 from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.verbs import FORMS
+from perdure.values.entries import MemoryType, Source
+from perdure.values.items import MemoryItem
 
 _DENIALS = NEGATIONS - {"without"}
 """Words that reverse what is done; "without Kim" says how it is done."""

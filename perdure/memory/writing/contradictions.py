@@ -9,15 +9,15 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from perdure.assertions import SPEAKERS
-from perdure.entries import Described, Entry, Memory, MemoryType, Source, State
-from perdure.items import MemoryItem
-from perdure.jobs import Decision
 from perdure.memory.extraction.conditions import may_concern
 from perdure.memory.extraction.content_words import told
 from perdure.memory.extraction.substance import adds_nothing
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.restatements import changes, restates
+from perdure.values.assertions import SPEAKERS
+from perdure.values.entries import Described, Entry, Memory, MemoryType, Source, State
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Decision
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 

@@ -8,12 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
-from perdure.consents import refusal, withheld
-from perdure.entries import State
 from perdure.errors import StoreUnavailable
-from perdure.holds import Hold
-from perdure.items import MemoryItem, imported_id, item_id
-from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.preceding_turns import before_items
 from perdure.memory.extraction.private import screened
@@ -25,6 +20,11 @@ from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.weaviate.store import LongTerm
 from perdure.tolerance import changed_back
+from perdure.values.consents import refusal, withheld
+from perdure.values.entries import State
+from perdure.values.holds import Hold
+from perdure.values.items import MemoryItem, imported_id, item_id
+from perdure.values.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 
 _SEEN_ONCE = "it is a habit that was observed only once: it is kept when it is observed again"
 _UNTOLD = "it is a habit, and Redis cannot tell now whether it was observed before: observe it again"

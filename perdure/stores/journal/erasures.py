@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from perdure.erasures import Erasure, highest, require_none_since, require_unchanged
 from perdure.errors import TenantErased
-from perdure.losses import Store
 from perdure.stores import disk
 from perdure.tolerance import read_back
+from perdure.values.erasures import Erasure, highest, require_none_since, require_unchanged
+from perdure.values.losses import Store
 
 _FILE = "erasures.jsonl"
 
@@ -69,7 +69,7 @@ class ErasureLog:
         """Check that none of these users was erased since their erasures were read. Call it in a thread, as above.
 
         Raises:
-            LeaseLost: One was, or is being erased: read again what names them.
+            ErasedMeanwhile: One was, or is being erased: read again what names them.
         """
         require_unchanged(known, self._all(tenants), tenants)
 

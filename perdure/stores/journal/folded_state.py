@@ -5,10 +5,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from perdure.changes import Deletion, latest
-from perdure.consents import latest as latest_consents
-from perdure.entries import Entry
-from perdure.memberships import latest as latest_memberships
 from perdure.stores.journal.lines import (
     Accepted,
     Changed,
@@ -20,6 +16,10 @@ from perdure.stores.journal.lines import (
     Rewriting,
     Settled,
 )
+from perdure.values.changes import Deletion, latest
+from perdure.values.consents import latest as latest_consents
+from perdure.values.entries import Entry
+from perdure.values.memberships import latest as latest_memberships
 
 HISTORY = timedelta(days=90)
 """How long compaction keeps the lines that only serve as history."""

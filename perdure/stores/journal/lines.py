@@ -5,15 +5,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from perdure.changes import Actor, Deletion, Refusal
-from perdure.consents import Consent
-from perdure.entries import Entry
-from perdure.items import Item, item_id
-from perdure.jobs import Batch, BatchItem, SessionNote, UnusableItem
-from perdure.memberships import Membership
 from perdure.model import Instant, Stored, TenantId
 from perdure.names import DEFAULT_POLICY
 from perdure.tolerance import Tolerant, taken_back, tolerant
+from perdure.values.changes import Actor, Deletion, Refusal
+from perdure.values.consents import Consent
+from perdure.values.entries import Entry
+from perdure.values.items import Item, item_id
+from perdure.values.jobs import Batch, BatchItem, SessionNote, UnusableItem
+from perdure.values.memberships import Membership
 
 
 class Accepted(Stored):

@@ -10,9 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from perdure.erasures import Erasure
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
-from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.journal import folded_state
@@ -20,6 +18,8 @@ from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.files import HOLE, Files
 from perdure.stores.journal.lines import Accepted, Changed, Line, Settled, decode, encode, ids_of, known
 from perdure.stores.journal.marks import known_id
+from perdure.values.erasures import Erasure
+from perdure.values.losses import Store
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ERASED = ".erased-"
@@ -81,7 +81,7 @@ class Journal:
             erasures: Those that were known when it was read what names these people; None: it was not read.
 
         Raises:
-            LeaseLost: One of these people was erased since, or is being erased: read it again.
+            ErasedMeanwhile: One of these people was erased since, or is being erased: read it again.
             TenantErased: One of them was, or the tenant after that epoch. An erasure that comes later finds the lines.
             StoreLost: The folder no longer holds the journal that it held before: it is not mounted, say.
             JournalMismatch: It holds another one than the installation's.

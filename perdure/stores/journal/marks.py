@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from perdure.errors import StoreLost
-from perdure.losses import MARK_FORMAT, Mark, Store, Told
 from perdure.stores import disk
+from perdure.values.losses import MARK_FORMAT, Mark, Store, Told
 
 ID = "journal.id"
 _MARKS = ".marks"

@@ -13,10 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from perdure.errors import StoreLost, TenantErased
-from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.marks import known_id
+from perdure.values.losses import Store
 
 _VALUES = "values"
 _SUFFIX = ".json"

@@ -2,10 +2,10 @@
 
 from redis.asyncio import Redis
 
-from perdure.access import AccessToken
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 from perdure.tolerance import read_back
+from perdure.values.access_tokens import AccessToken
 
 # Each token and its place in the list of its user change at once: an erasure in between would leave one unlisted.
 _ADD = """

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
-from perdure.bindings import TaskBinding
 from perdure.errors import ClaimLost
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 from perdure.tolerance import read_back
+from perdure.values.bindings import TaskBinding
 
 # Answers what else the task is bound to, if it is. Without a binding, there is nothing to bind.
 BIND = """

@@ -29,7 +29,6 @@ from typing import Any, cast
 
 from redis.asyncio import Redis
 
-from perdure.bindings import TaskBinding, was_compensated
 from perdure.errors import ClaimLost
 from perdure.identity import idempotency_key
 from perdure.stores.redis import keys
@@ -37,6 +36,7 @@ from perdure.stores.redis.bindings import BIND
 from perdure.stores.redis.clocks import BOOT_CLOCK, left, noted
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
 from perdure.tolerance import read_back
+from perdure.values.bindings import TaskBinding, was_compensated
 
 _FORMAT = 1
 """The version of a claim's stored form."""

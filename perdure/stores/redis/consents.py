@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from redis.asyncio import Redis
 
-from perdure.consents import Consent, latest
-from perdure.entries import Purpose
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.leases import Lease
 from perdure.tolerance import read_back
+from perdure.values.consents import Consent, latest
+from perdure.values.entries import Purpose
 
 
 class RedisConsents:

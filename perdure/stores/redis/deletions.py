@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from redis.asyncio import Redis
 
-from perdure.changes import Deletion
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.leases import Lease
 from perdure.tolerance import read_back
+from perdure.values.changes import Deletion
 
 
 class Deletions:

@@ -6,10 +6,10 @@ from typing import cast
 
 from redis.asyncio import Redis
 
-from perdure.episodes import EPISODES_KEPT, Episode, due_at
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 from perdure.tolerance import read_back
+from perdure.values.episodes import EPISODES_KEPT, Episode, due_at
 
 LIFETIME = timedelta(hours=24)
 """How long a session's episodes are read after its last one."""

@@ -4,10 +4,10 @@ from datetime import datetime
 
 from redis.asyncio import Redis
 
-from perdure.erasures import Erasure, require_none_since
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 from perdure.tolerance import read_back
+from perdure.values.erasures import Erasure, require_none_since
 
 _RAISE = """
 if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then

@@ -5,10 +5,10 @@ import datetime
 from redis.asyncio import Redis
 
 from perdure.errors import InvalidTask
-from perdure.feedback import MOST_LATE, LateFeedback, ordered
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 from perdure.tolerance import read_back
+from perdure.values.feedback import MOST_LATE, LateFeedback, ordered
 
 _ADD = (
     UNERASED

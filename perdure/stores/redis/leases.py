@@ -22,6 +22,7 @@ from perdure.refusals import ContentRefused
 from perdure.stores.redis import keys
 from perdure.stores.redis.clocks import BOOT_CLOCK
 from perdure.stores.redis.connection import Script, ask
+from perdure.values.erasures import ErasedMeanwhile
 
 LEASE_SECONDS = 10.0
 """Long enough for the margin that writes ask for, with two renewals that may be late; short enough to be waited out
@@ -231,7 +232,7 @@ class Leases:
             lease.require_epoch(epoch)
             async with _kept(lease):
                 yield lease
-        except (VersionConflict, ContentRefused, TenantErased, LeaseLost, StoreLost):
+        except (VersionConflict, ContentRefused, TenantErased, ErasedMeanwhile, LeaseLost, StoreLost):
             await self._give_back(tenant, token)
             raise
         await self._give_back(tenant, token)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from redis.asyncio import Redis
 
 from perdure.errors import StoreLost
-from perdure.losses import Mark, Store, Told
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask, opened
+from perdure.values.losses import Mark, Store, Told
 
 _ID = "journal"
 _SINCE = "since"

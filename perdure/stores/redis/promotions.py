@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from redis.asyncio import Redis
 
-from perdure.episodes import IDLE, Episode
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, Script, ask
 from perdure.tolerance import read_back
+from perdure.values.episodes import IDLE, Episode
 
 _AWAY = 2 * IDLE
 """How long a tenant that is looked at stays out of the list; longer than until a session that is written meanwhile is

@@ -8,9 +8,9 @@ from typing import cast
 from redis.asyncio import Redis
 
 from perdure.errors import InvalidInput
-from perdure.session_items import SessionItem
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
+from perdure.values.session_items import SessionItem
 
 LIFETIME = timedelta(days=90)
 """How long a session is kept after what was added to it last; a choice."""

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 from perdure.identity import digest
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
-from perdure.trials import Trials
+from perdure.values.trials import Trials
 
 MOST = 500
 """Tasks that are counted for each version, the newest: a choice, as older ones say less and less about the next."""

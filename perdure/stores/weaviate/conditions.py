@@ -9,9 +9,9 @@ from weaviate.classes.query import Filter
 # Every condition is one of these; the package has no public name for the type.
 from weaviate.collections.classes.filters import _Filters  # pyright: ignore[reportPrivateUsage]
 
-from perdure.entries import Lane, Purpose, State
-from perdure.filters import Filters
 from perdure.stores.weaviate.mapping import EVERYWHERE, NEVER, Kind, micros
+from perdure.values.entries import Lane, Purpose, State
+from perdure.values.filters import Filters
 
 Condition: TypeAlias = _Filters
 

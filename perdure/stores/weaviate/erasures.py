@@ -6,12 +6,12 @@ from uuid import UUID, uuid5
 from weaviate.classes.data import DataObject
 from weaviate.collections import CollectionAsync
 
-from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
-from perdure.losses import Store
 from perdure.stores.weaviate.connection import Connection, answered_within, stored_at
 from perdure.stores.weaviate.schema import WHO_CREATES, erasures_name
 from perdure.tolerance import read_back
+from perdure.values.erasures import Erasure
+from perdure.values.losses import Store
 
 _NAMES = UUID("c0a7c1de-52b9-4a0e-93ce-5f5b0e6f5a7d")
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import JsonValue, TypeAdapter
 
-from perdure.entries import MARKER, Entry, Memory, Record, Turn, headline_of, payload_of
-from perdure.labels import halves, labels_of
 from perdure.tolerance import read_back
+from perdure.values.entries import MARKER, Entry, Memory, Record, Turn, headline_of, payload_of
+from perdure.values.labels import halves, labels_of
 from perdure.words import ENGLISH, stems
 
 Kind = Literal["record", "memory", "turn"]

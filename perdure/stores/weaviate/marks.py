@@ -12,8 +12,8 @@ from weaviate.collections.classes.batch import BatchObjectReturn
 from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import StoreLost, StoreUnavailable
-from perdure.losses import Mark, Store, Told
 from perdure.stores.weaviate.connection import Connection, answered_within, stored_at
+from perdure.values.losses import Mark, Store, Told
 
 _NAMES = UUID("5e2f6dc0-9a43-4c5a-8f5f-3f0d2f0e5b11")
 _ID = "journal"

@@ -13,13 +13,13 @@ from weaviate.classes.aggregate import GroupByAggregate
 from weaviate.classes.query import MetadataQuery
 from weaviate.exceptions import WeaviateQueryError
 
-from perdure.entries import Entry, Hit
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import NO_FILES, Connection, MissingTenant, answered_within, stored_at
 from perdure.stores.weaviate.mapping import RETURNED, WORDS, Kind, entry_from
 from perdure.together import together
+from perdure.values.entries import Entry, Hit
 
 _MOST = 10_000
 """Weaviate's own bound on one answer."""

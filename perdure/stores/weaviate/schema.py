@@ -115,7 +115,8 @@ def check(name: str, description: str | None, embedding: Embedding) -> None:
     """Check that a collection holds this model's vectors, and words stemmed in this language.
 
     Raises:
-        EmbeddingMismatch: It was made with another model, in another language, or not by Perdure.
+        EmbeddingMismatch: It was made with another model, or not by Perdure.
+        SchemaMismatch: Its words are stemmed in another language.
     """
     try:
         recorded = read_back(Embedding, description or "")
@@ -127,7 +128,7 @@ def check(name: str, description: str | None, embedding: Embedding) -> None:
             f"{embedding.name} ({embedding.dimension}): set PERDURE_EMBEDDING={recorded.name}, or {_ANEW}"
         )
     if recorded.language != embedding.language:
-        raise EmbeddingMismatch(
+        raise SchemaMismatch(
             f"the words in the collection {name} are stemmed in {recorded.language}, configured is "
             f"{embedding.language}: set PERDURE_LANGUAGE={recorded.language}, or {_ANEW}"
         )

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from weaviate.classes.query import Sort
 
-from perdure.entries import Entry, Hit, Lane, Memory, Record, State
-from perdure.filters import Filters
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.mapping import KINDS, Kind
 from perdure.stores.weaviate.queries import Queries, merged
 from perdure.together import together
+from perdure.values.entries import Entry, Hit, Lane, Memory, Record, State
+from perdure.values.filters import Filters
 from perdure.words import stems
 
 _NEWEST = Sort.by_property("last_seen", ascending=False)

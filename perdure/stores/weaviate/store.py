@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pydantic import SecretStr
 from weaviate.classes.query import Sort
 
-from perdure.entries import Entry, Memory, State
 from perdure.errors import VectorIndexDamaged
 from perdure.identity import object_uuid
 from perdure.stores.weaviate import conditions
@@ -24,6 +23,7 @@ from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.searches import Searches
 from perdure.stores.weaviate.writes import Fence, Writes, never
 from perdure.together import together
+from perdure.values.entries import Entry, Memory, State
 
 _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
 """By what an id begins with."""

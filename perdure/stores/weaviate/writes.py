@@ -15,7 +15,6 @@ from weaviate.classes.tenants import TenantActivityStatus
 from weaviate.collections import CollectionAsync
 from weaviate.exceptions import WeaviateBaseError
 
-from perdure.entries import Entry
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.identity import object_uuid
 from perdure.refusals import ContentRefused
@@ -24,6 +23,7 @@ from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant,
 from perdure.stores.weaviate.mapping import KINDS, Kind, properties_of
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.verdicts import refusal, refusal_of_call
+from perdure.values.entries import Entry
 
 _OBJECTS_A_WRITE = 200
 

@@ -12,11 +12,11 @@ import pytest_asyncio
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from perdure.access import TokenScope
 from perdure.errors import InvalidInput
 from perdure.langgraph import PerdureStore
 from perdure.memory.writing.batch_checks import LARGEST_BATCH
 from perdure.refusals import NotPermitted, UnknownThing
+from perdure.values.access_tokens import TokenScope
 from tests.conftest import Servers
 from tests.support.http_service import Service, http_service
 

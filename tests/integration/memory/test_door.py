@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from perdure.changes import Actor, ActorKind, Change
-from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source
 from perdure.errors import LeaseLost, PerdureError, StoreUnavailable, TenantErased, VersionConflict
 from perdure.memory.audit.audit import Audit
 from perdure.memory.door import Door
@@ -28,17 +26,19 @@ from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import LEASE_SECONDS, Lease, Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Fence, Writes, never
+from perdure.values.changes import Actor, ActorKind, Change
+from perdure.values.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source
 from tests.conftest import HOME_VARIABLE, TENANT_KEY, Servers
 from tests.integration.conftest import Stores, audited
 from tests.support.waiting import until

@@ -10,14 +10,14 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Purpose
 from perdure.errors import LeaseLost, TenantErased
 from perdure.identity import object_uuid
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.members import RedisMembers
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Purpose
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import LATER, passing, write

@@ -11,13 +11,13 @@ from pydantic import JsonValue
 
 from localservers import Server
 from localservers.fleet import Fleet
-from perdure.entries import Entry, Memory, State
-from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
-from perdure.jobs import Fate
 from perdure.memory.repair import Repair
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.leases import Lease
+from perdure.values.entries import Entry, Memory, State
+from perdure.values.erasures import Erasure
+from perdure.values.jobs import Fate
 from tests.conftest import OwnServers
 from tests.integration.conftest import Stores, open_stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, PERSON, SWEEP, passing, write

@@ -10,7 +10,6 @@ from uuid import uuid4
 import pytest
 
 from localservers import Server
-from perdure.changes import Actor, ActorKind
 from perdure.errors import PerdureError, StoreUnavailable, TenantErased, UnknownOwner
 from perdure.memory.membership import MemberBook, members_of
 from perdure.memory.wholeness import Wholeness
@@ -21,6 +20,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.members import RedisMembers
+from perdure.values.changes import Actor, ActorKind
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.conftest import member_book

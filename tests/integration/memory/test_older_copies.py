@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 
 from localservers import Server
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Purpose
 from perdure.errors import StoreUnavailable, UnknownOwner
 from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.redis.marks import RedisMarks
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Purpose
 from tests.conftest import OwnServers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.reconciliation.test_losses import copied

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Entry, Memory
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.identity import object_uuid
-from perdure.jobs import Batch, Fate, WritePlan
 from perdure.memory import repair
 from perdure.memory.repair import Repair
 from perdure.memory.writing.batch_checks import read_batch
@@ -22,6 +19,9 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.weaviate import writes
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Entry, Memory
+from perdure.values.jobs import Batch, Fate, WritePlan
 from tests.conftest import Servers
 from tests.integration.conftest import Stores
 from tests.support.cutting import collection_of, cut_off, objects

@@ -8,9 +8,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
-from perdure.consents import Consent
-from perdure.entries import Purpose
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.membership import MemberBook
 from perdure.models.embedding import Vector
@@ -23,6 +20,9 @@ from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.leases import SHORT_WRITE, Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.consents import Consent
+from perdure.values.entries import Purpose
 from tests.conftest import TENANT_KEY
 from tests.integration.conftest import Stores, member_book
 from tests.integration.memory.reconciliation.test_losses import fill, remembered

@@ -11,11 +11,11 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from perdure.jobs import Fate, Receipt, SubmitCall
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.models.errors import ModelKeyRefused, ModelRefused
+from perdure.values.jobs import Fate, Receipt, SubmitCall
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from worker.wiring import parts

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from perdure.changes import Deletion
 from perdure.errors import JournalMismatch
 from perdure.stores.journal.lines import Forgotten
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import ID, JournalMarks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.marks import RedisMarks
+from perdure.values.changes import Deletion
 from tests.integration.conftest import Stores
 
 LINE = Forgotten(deletion=Deletion(id="mem_1", reason="test", run="r", at=datetime(2026, 1, 1, tzinfo=UTC)))

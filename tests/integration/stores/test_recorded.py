@@ -11,14 +11,14 @@ from redis.asyncio import Redis
 
 from localservers import Server
 from perdure.errors import InvalidTask
-from perdure.losses import MARK_FORMAT, Mark
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
 from perdure.stores.redis.connection import ask, connect
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.weaviate.marks import WeaviateMarks
+from perdure.values.losses import MARK_FORMAT, Mark
 from tests.conftest import OwnServers
 from tests.recorded import stored
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.temporal.memory import QUEUE
+from perdure.names import TASK_QUEUE
 from tests.conftest import HOME_VARIABLE
 
 
@@ -16,4 +16,4 @@ def default_queue() -> Generator[str]:
     """The queue of those who name none. All processes of a run share it, so one of them serves it at a time."""
     with (Path(os.environ[HOME_VARIABLE]) / "default-queue.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield QUEUE
+        yield TASK_QUEUE

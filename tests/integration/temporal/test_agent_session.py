@@ -18,8 +18,8 @@ from temporalio.openai_agents import ModelActivityParameters, OpenAIAgentsPlugin
 from temporalio.worker import Replayer, Worker
 
 from perdure import ConsentRequest, EraseRequest, Purpose
-from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.session_items import SessionItemStore
+from perdure.stores.redis.tenant_inventory import holdings
 from perdure.temporal import AgentSession, Plugin
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment

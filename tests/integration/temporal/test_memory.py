@@ -12,11 +12,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Replayer, Worker
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.names import Activity
-from perdure.requests import HandleItem, RecallHandle, Submitted
+from perdure.names import TASK_QUEUE, Activity
 from perdure.stores.journal.lines import Changed
 from perdure.temporal import Plugin
-from perdure.temporal.memory import QUEUE
+from perdure.values.requests import HandleItem, RecallHandle, Submitted
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.own_workflow import Greet, Greetings
@@ -93,7 +92,7 @@ async def test_a_field_that_remember_does_not_know_is_refused(
             Activity.REMEMBER,
             RememberRequest.model_validate(request),
             id=uuid4().hex,
-            task_queue=QUEUE,
+            task_queue=TASK_QUEUE,
             result_type=Submitted,
             start_to_close_timeout=timedelta(seconds=30),
         )

@@ -21,9 +21,8 @@ from perdure import (
     PersonAnswer,
 )
 from perdure.errors import InvalidAnswer, InvalidTask, WorkerUnavailable
-from perdure.names import Workflow
+from perdure.names import TASK_QUEUE, Workflow
 from perdure.temporal import Plugin
-from perdure.temporal.memory import QUEUE
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.own_question import Deploy
@@ -47,7 +46,7 @@ async def inbox_of(gateway: Gateway, user: str | None, number: int = 1) -> list[
     return await until(lambda: gateway.inbox(user, by=ADA), lambda found: len(found) >= number)
 
 
-async def asked(client: Client, *, queue: str = QUEUE, **more: Any) -> WorkflowHandle[Any, PersonAnswer]:
+async def asked(client: Client, *, queue: str = TASK_QUEUE, **more: Any) -> WorkflowHandle[Any, PersonAnswer]:
     question: dict[str, Any] = {"user_id": f"user {uuid4().hex}", "text": "Ship it?", **more}
     return await client.start_workflow(
         "AskPerson", question, id=f"ask-{uuid4()}", task_queue=queue, result_type=PersonAnswer

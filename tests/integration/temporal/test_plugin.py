@@ -18,9 +18,9 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.worker import Worker
 
 from perdure import AgentTask, Model, Phase, Question, TaskResult
-from perdure.questions import QuestionKind
 from perdure.temporal import Plugin
 from perdure.temporal.converter import composed
+from perdure.values.questions import QuestionKind
 from tests.conftest import Servers
 from tests.support.foreign import Completes, Misfed, Several, Theirs, ends_of, tomorrow
 

@@ -10,13 +10,13 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from perdure import Actor, ActorKind, RecallRequest, Receipt, RememberRequest
-from perdure.entries import Purpose
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate
 from perdure.memory.recall.context import render
-from perdure.requests import ConsentRequest, ForgetRequest, ObserveRequest, UndoRequest
-from perdure.said import Said, Voice
-from perdure.updates import Correction, Feedback, Merger, Removal, Reversion, Update, UpdateRequest
+from perdure.values.entries import Purpose
+from perdure.values.jobs import Fate
+from perdure.values.requests import ConsentRequest, ForgetRequest, ObserveRequest, UndoRequest
+from perdure.values.statements import Said, Voice
+from perdure.values.updates import Correction, Feedback, Merger, Removal, Reversion, Update, UpdateRequest
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from worker.gateway import Gateway

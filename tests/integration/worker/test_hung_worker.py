@@ -10,7 +10,7 @@ import pytest
 from perdure import Actor, ActorKind, RememberRequest
 from perdure.errors import WorkerUnavailable
 from perdure.names import Workflow
-from perdure.questions import Answer
+from perdure.values.questions import Answer
 from tests.conftest import Servers, clean_settings
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.waiting import until

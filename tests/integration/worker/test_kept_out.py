@@ -11,16 +11,16 @@ from pydantic import JsonValue
 from temporalio.client import ActivityFailureError, WorkflowFailureError, WorkflowHandle
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.entries import Purpose
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate, Receipt, SessionNote, SubmitCall
-from perdure.memberships import MemberRequest
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Workflow
-from perdure.requests import ConsentRequest, EraseRequest, ObserveRequest
-from perdure.said import Said, Voice
 from perdure.temporal.attributes import TASK_TIMEOUT
-from perdure.updates import Pinning, UpdateRequest
+from perdure.values.entries import Purpose
+from perdure.values.jobs import Fate, Receipt, SessionNote, SubmitCall
+from perdure.values.memberships import MemberRequest
+from perdure.values.requests import ConsentRequest, EraseRequest, ObserveRequest
+from perdure.values.statements import Said, Voice
+from perdure.values.updates import Pinning, UpdateRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import write

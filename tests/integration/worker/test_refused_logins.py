@@ -16,9 +16,9 @@ from temporalio.client import Client
 
 from activities.jobs import IngestActivities
 from perdure.errors import InvalidInput, PerdureError, StoreRefused, StoreUnavailable
-from perdure.jobs import WaitIngestCall
 from perdure.stores.redis.connection import ask, connect
 from perdure.temporal.connection import connected
+from perdure.values.jobs import WaitIngestCall
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, installation
 

@@ -10,9 +10,9 @@ from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescr
 from temporalio.service import RPCError
 
 from perdure.errors import InvalidInput
-from perdure.names import ACCESSES, CONSOLIDATING, PROMOTING, RECONCILING, REDATING, SCHEDULE
-from perdure.requests import ForgetResult
+from perdure.names import ScheduleId
 from perdure.settings import Settings
+from perdure.values.requests import ForgetResult
 from tests.conftest import Servers, clean_settings
 from tests.integration.worker.cli.installation import installation
 from tests.support.waiting import until
@@ -39,7 +39,7 @@ def settings(tmp_path: Path) -> Settings:
 async def none_left(namespaced: Client) -> Any:
     yield
     with suppress(RPCError):
-        await namespaced.get_schedule_handle(SCHEDULE).delete()
+        await namespaced.get_schedule_handle(ScheduleId.FORGETTING).delete()
 
 
 async def ids(client: Client) -> list[str]:
@@ -47,7 +47,7 @@ async def ids(client: Client) -> list[str]:
 
 
 async def described(client: Client) -> ScheduleDescription:
-    return await client.get_schedule_handle(SCHEDULE).describe()
+    return await client.get_schedule_handle(ScheduleId.FORGETTING).describe()
 
 
 def times(found: ScheduleDescription) -> list[tuple[int, int]]:
@@ -78,12 +78,12 @@ async def test_another_definition_replaces_it(namespaced: Client, settings: Sett
     assert times(found) == [(4, 30)]
     assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
     assert found.schedule.action.task_queue == "another-queue"
-    await until(lambda: ids(namespaced), lambda there: there == [SCHEDULE])
+    await until(lambda: ids(namespaced), lambda there: there == [ScheduleId.FORGETTING])
 
 
 async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings) -> None:
     await ensure_schedules(namespaced, settings)
-    await namespaced.get_schedule_handle(SCHEDULE).pause(note="an investigation goes on")
+    await namespaced.get_schedule_handle(ScheduleId.FORGETTING).pause(note="an investigation goes on")
 
     await ensure_schedules(namespaced, settings.changed(forgetting_cron=OTHER))
 
@@ -95,11 +95,11 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
 @pytest.mark.parametrize(
     ("schedule", "setting", "workflow"),
     [
-        (RECONCILING, "reconciling_cron", "ReconcileMemory"),
-        (REDATING, "redating_cron", "RedateMemory"),
-        (ACCESSES, "accesses_cron", "FlushAccesses"),
-        (PROMOTING, "promotion_cron", "PromoteEpisodes"),
-        (CONSOLIDATING, "consolidation_cron", "ConsolidateMemory"),
+        (ScheduleId.RECONCILIATION, "reconciling_cron", "ReconcileMemory"),
+        (ScheduleId.REDATING, "redating_cron", "RedateMemory"),
+        (ScheduleId.USES, "accesses_cron", "FlushAccesses"),
+        (ScheduleId.PROMOTION, "promotion_cron", "PromoteEpisodes"),
+        (ScheduleId.CONSOLIDATION, "consolidation_cron", "ConsolidateMemory"),
     ],
 )
 async def test_others_are_scheduled_beside_it(
@@ -112,7 +112,7 @@ async def test_others_are_scheduled_beside_it(
     assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
     assert found.schedule.action.workflow == workflow
     await ensure_schedules(namespaced, settings)
-    await until(lambda: ids(namespaced), lambda there: there == [SCHEDULE])
+    await until(lambda: ids(namespaced), lambda there: there == [ScheduleId.FORGETTING])
 
 
 async def test_a_time_that_temporal_refuses_is_refused_naming_its_setting(
@@ -148,7 +148,7 @@ async def test_off_ends_the_one_of_this_queue_only(namespaced: Client, settings:
 async def test_a_worker_makes_it_and_serves_it(namespaced: Client, servers: Servers, tmp_path: Path) -> None:
     async with installation(servers, tmp_path, forgetting_cron=DAILY) as given:
         await given.ready_worker(TEMPORAL_NAMESPACE=namespaced.namespace)
-        schedule = namespaced.get_schedule_handle(SCHEDULE)
+        schedule = namespaced.get_schedule_handle(ScheduleId.FORGETTING)
 
         await schedule.trigger()
 

@@ -12,10 +12,6 @@ from redis.asyncio import Redis
 from activities.episodes import SessionWriter
 from localservers import Server
 from perdure.agent.steps.values import Values
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Purpose
-from perdure.episodes import Episode, EpisodeKind
-from perdure.erasures import Erasure
 from perdure.errors import JournalMismatch
 from perdure.memory.audit.audit import Audit
 from perdure.memory.consent_book import ConsentBook
@@ -28,11 +24,11 @@ from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.outputs import Outputs
@@ -40,6 +36,10 @@ from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Purpose
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.erasures import Erasure
 from tests.conftest import TENANT_KEY, OwnServers, Servers
 from tests.integration.conftest import Stores, open_stores
 from tests.support.waiting import until

@@ -8,15 +8,15 @@ import pytest
 from pydantic import JsonValue
 
 from activities import consolidation
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Memory, State
 from perdure.errors import StoreUnavailable
 from perdure.memory.consolidation import consolidator
 from perdure.memory.consolidation.consolidator import Consolidator, Pair
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import ConsolidateRequest, ConsolidateResult
 from perdure.stores.redis.changed_tenants import ChangedTenants
-from perdure.updates import MemoryUpdate, Pinning
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Memory, State
+from perdure.values.requests import ConsolidateRequest, ConsolidateResult
+from perdure.values.updates import MemoryUpdate, Pinning
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 

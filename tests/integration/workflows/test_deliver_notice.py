@@ -20,8 +20,8 @@ from werkzeug import Request, Response
 from activities import notifications
 from demo.workers import start_mortal
 from perdure.names import Workflow
-from perdure.questions import Answer
-from perdure.webhooks import NoticeFate, is_signed
+from perdure.values.questions import Answer
+from perdure.values.webhooks import NoticeFate, is_signed
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench, bench

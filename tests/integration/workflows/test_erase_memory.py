@@ -23,33 +23,33 @@ from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest, history
-from perdure.access import TokenRequest, TokenScope
-from perdure.episodes import Episode, EpisodeKind
-from perdure.erasures import Erasure
 from perdure.errors import TenantErased, UnknownOwner
-from perdure.feedback import LateFeedback
-from perdure.jobs import Fate, Receipt
-from perdure.losses import Store
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Attribute, Workflow
-from perdure.requests import EraseRequest, ReconcileRequest
-from perdure.steering import GivenFeedback
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
 from perdure.stores.redis.access_tokens import AccessTokens
-from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.feedback import RedisFeedback
-from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
+from perdure.stores.redis.tenant_inventory import holdings
+from perdure.stores.redis.uses import UseCounts
 from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.temporal.attributes import tenant_attributes
+from perdure.values.access_tokens import TokenRequest, TokenScope
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.erasures import Erasure
+from perdure.values.feedback import LateFeedback
+from perdure.values.jobs import Fate, Receipt
+from perdure.values.losses import Store
+from perdure.values.requests import EraseRequest, ReconcileRequest
+from perdure.values.steering import GivenFeedback
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench
@@ -230,7 +230,7 @@ LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {
     "feedback": lambda services, tenant, epoch: RedisFeedback(services.redis, HOUR).add(
         tenant, "t", LateFeedback(id="f", run="r", given=judged()), epoch=epoch
     ),
-    "a use": lambda services, tenant, epoch: Accesses(services.redis).add(
+    "a use": lambda services, tenant, epoch: UseCounts(services.redis).add(
         tenant, ["m"], datetime.now(UTC), epoch=epoch
     ),
     "a habit": lambda services, tenant, epoch: Observations(services.redis).seen(tenant, ["b"], "p", epoch=epoch),

@@ -12,9 +12,9 @@ from pydantic import JsonValue
 from activities.submissions import Submitter
 from perdure import Actor, ActorKind, AgentTask, RememberRequest
 from perdure.errors import TenantErased
-from perdure.jobs import Batch
-from perdure.lessons import LESSON, LessonRequest
-from perdure.requests import EraseRequest
+from perdure.values.jobs import Batch
+from perdure.values.lessons import LESSON, LessonRequest
+from perdure.values.requests import EraseRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import write

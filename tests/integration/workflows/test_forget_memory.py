@@ -15,9 +15,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
 
 from activities.forgetting import ForgettingActivities
-from perdure.changes import Actor
 from perdure.crashpoints import CrashPoint
-from perdure.entries import State
 from perdure.errors import StoreUnavailable
 from perdure.identity import object_uuid
 from perdure.memory import door
@@ -25,11 +23,13 @@ from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import ForgetResult, SweepReport
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.temporal import failures
+from perdure.values.changes import Actor
+from perdure.values.entries import State
+from perdure.values.requests import ForgetResult, SweepReport
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.waiting import until

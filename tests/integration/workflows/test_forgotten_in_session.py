@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.entries import Purpose
-from perdure.episodes import EpisodeKind
-from perdure.requests import ConsentRequest, ObserveRequest
-from perdure.said import Said, Voice
-from perdure.updates import Removal, UpdateRequest
+from perdure.values.entries import Purpose
+from perdure.values.episodes import EpisodeKind
+from perdure.values.requests import ConsentRequest, ObserveRequest
+from perdure.values.statements import Said, Voice
+from perdure.values.updates import Removal, UpdateRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.harness import bench

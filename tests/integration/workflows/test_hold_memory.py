@@ -21,20 +21,20 @@ from temporalio.exceptions import ApplicationError
 from activities.jobs import job_id
 from localservers import Server
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.entries import MARKER, Memory, Purpose, State
 from perdure.errors import InvalidInput, PerdureError, TenantErased
-from perdure.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence, hold_id
-from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.updates.versions import versions
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import ANSWER, Activity, Attribute, Workflow
-from perdure.questions import Answer
-from perdure.requests import ConsentRequest, EraseRequest
 from perdure.stores.audit.lines import AuditKind, AuditLine
 from perdure.stores.journal.folded_state import fold
 from perdure.temporal.attributes import tenant_attributes
-from perdure.updates import MemoryUpdate, Removal
+from perdure.values.entries import MARKER, Memory, Purpose, State
+from perdure.values.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence, hold_id
+from perdure.values.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
+from perdure.values.questions import Answer
+from perdure.values.requests import ConsentRequest, EraseRequest
+from perdure.values.updates import MemoryUpdate, Removal
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.waiting import until

@@ -13,18 +13,18 @@ from temporalio.exceptions import ApplicationError
 
 from activities.jobs import job_id
 from localservers import Server
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidItem
-from perdure.jobs import Applied, Batch, Fate, Receipt, SubmitCall, WaitIngestCall, WritePlan
 from perdure.memory.forgetting import forgetter
 from perdure.memory.writing import writer
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.writer import Writer
-from perdure.requests import RememberRequest
 from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.lines import accepted
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.tolerance import tolerant
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.jobs import Applied, Batch, Fate, Receipt, SubmitCall, WaitIngestCall, WritePlan
+from perdure.values.requests import RememberRequest
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder

@@ -8,21 +8,21 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import MARKER, Memory, Purpose, Source, State
-from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
 from perdure.errors import PerdureError, StoreUnavailable
-from perdure.items import MemoryItem
-from perdure.jobs import Batch
 from perdure.memory.promotion import promoter as promotion
 from perdure.memory.promotion.promoter import Promoted, Promoter
 from perdure.memory.write_policies import WritePolicy
 from perdure.models.errors import ModelRefused
-from perdure.requests import PromoteRequest, PromoteResult
-from perdure.said import Candidate, Extraction, Extractor, Said, Voice
 from perdure.stores.journal.lines import Accepted
 from perdure.stores.redis.promotions import Promotions
-from perdure.updates import MemoryUpdate, Removal
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import MARKER, Memory, Purpose, Source, State
+from perdure.values.episodes import EPISODES_KEPT, Episode, EpisodeKind
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch
+from perdure.values.requests import PromoteRequest, PromoteResult
+from perdure.values.statements import Candidate, Extraction, Extractor, Said, Voice
+from perdure.values.updates import MemoryUpdate, Removal
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from worker.upkeep import bring_episodes

@@ -13,16 +13,16 @@ from temporalio.client import WorkflowFailureError
 
 from activities.jobs import job_id
 from localservers import Server
-from perdure.entries import Lane
 from perdure.errors import LeaseLost
 from perdure.memory.recall.query import Query
 from perdure.memory.reconciliation.reconciler import Merging
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import ReconcileRequest, ReconcileResult
 from perdure.stores.journal import lines
 from perdure.stores.journal.lines import Accepted
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.values.entries import Lane
+from perdure.values.requests import ReconcileRequest, ReconcileResult
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import LATER

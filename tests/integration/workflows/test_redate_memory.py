@@ -8,7 +8,7 @@ import pytest
 
 from activities import due_dates
 from localservers import Server
-from perdure.requests import RedateRequest, RedateResult
+from perdure.values.requests import RedateRequest, RedateResult
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.workflows.test_forget_memory import note, write

@@ -6,11 +6,11 @@ import pytest
 
 from perdure.agent.chat import EXCHANGES_BYTES, EXCHANGES_KEPT, MOST_WAITING, Chat
 from perdure.agent.steps.calls import Value
-from perdure.changes import Actor, ActorKind
-from perdure.chats import ChatBox, ChatEnding, ChatMessage
 from perdure.errors import InvalidTask
 from perdure.model import json_size
-from perdure.tasks import AgentTask
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.chats import ChatBox, ChatEnding, ChatMessage
+from perdure.values.tasks import AgentTask
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADA = Actor(kind=ActorKind.PERSON, id="ada")

@@ -11,8 +11,8 @@ from perdure.agent.steps.calls import Compensation
 from perdure.errors import InvalidInput
 from perdure.skills.cases import Rehearsed, SkillCase
 from perdure.skills.library import read_skill
-from perdure.tasks import Phase
 from perdure.toolbox import Toolbox
+from perdure.values.tasks import Phase
 from tests.support import tools
 from tests.unit.agent.test_skill_plan import NOW
 

@@ -9,10 +9,10 @@ from perdure.agent.plan import Act, Action, ActionFailure, Finish
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Compensation, Ended, Result, Resumed, StepCall, Value
-from perdure.bindings import TaskBinding
-from perdure.questions import EffectFate, FailedAttempt, Question, QuestionKind, TakenAnswer, choice_of
 from perdure.skills.steps import COMPENSATE
-from perdure.tasks import StepStatus
+from perdure.values.bindings import TaskBinding
+from perdure.values.questions import EffectFate, FailedAttempt, Question, QuestionKind, TakenAnswer, choice_of
+from perdure.values.tasks import StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 EARLIER = NOW - timedelta(hours=1)

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 from perdure.agent.display import details
-from perdure.changes import Actor, ActorKind
 from perdure.durations import Wait
-from perdure.explanations import RecallSummary
-from perdure.questions import Approval, Question, QuestionKind, Subject, choice_of
-from perdure.steering import Intervention, InterventionKind
-from perdure.tasks import Phase, Progress
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.explanations import RecallSummary
+from perdure.values.questions import Approval, Question, QuestionKind, Subject, choice_of
+from perdure.values.steering import Intervention, InterventionKind
+from perdure.values.tasks import Phase, Progress
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 APPROVAL = Question(id="a[1].b", kind=QuestionKind.APPROVAL, text="Go on?", answer=choice_of(Approval))

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.agent.events import HANDLED_KEPT, MOST_BYTES, MOST_KEPT, Events, awaited_by, require_awaited
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidEvent
-from perdure.events import LARGEST_EVENT, Event, EventBox, event_name
 from perdure.skills.library import read_skill
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.events import LARGEST_EVENT, Event, EventBox, event_name
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

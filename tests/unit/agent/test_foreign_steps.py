@@ -12,10 +12,10 @@ from perdure.errors import InvalidInput
 from perdure.skills.cases import Rehearsed, SkillCase
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.library import read_skill
-from perdure.tasks import Phase
 from perdure.temporal.raw import NotJson, json_of
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect
+from perdure.values.tasks import Phase
 from tests.support import tools
 
 TOOLS = Toolbox([tools.echo])

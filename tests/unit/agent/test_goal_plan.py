@@ -23,12 +23,12 @@ from perdure.agent.turns import (
     Reasoned,
     WantedCall,
 )
-from perdure.changes import Actor, ActorKind
 from perdure.model import LONGEST_QUESTION
 from perdure.names import Activity
 from perdure.skills.steps import MOST_AT_ONCE
-from perdure.steering import TakenMessage
-from perdure.tasks import MemoryMode, StepStatus
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.steering import TakenMessage
+from perdure.values.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 AGENT: dict[str, Any] = {"name": "a", "tools": ["look", "send"], "approve": ["send"], "turns": 50}

@@ -8,9 +8,9 @@ from perdure.agent.prompts import Made, Read, messages, transcript
 from perdure.agent.steps.calls import Value
 from perdure.agent.turns import Conversation, ModelTurn, Notes
 from perdure.agent.working_memory import LIMIT, evicted, shown, size
-from perdure.changes import Actor, ActorKind
 from perdure.models.language.conversation import Instruction
-from perdure.steering import TakenMessage
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.steering import TakenMessage
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 ADA = Actor(kind=ActorKind.PERSON, id="ada")

@@ -7,8 +7,8 @@ from perdure import AgentTask, Limits
 from perdure.agent.offered_skills import OfferedSkill, best_first, task_of_call
 from perdure.agent.state import TaskRun
 from perdure.skills.library import read_skill
-from perdure.tasks import MemoryMode
-from perdure.trials import Trials
+from perdure.values.tasks import MemoryMode
+from perdure.values.trials import Trials
 
 AUDIT = """
 name: audit

@@ -9,7 +9,7 @@ from perdure import Limits
 from perdure.agent.plan import UNDER_WAY, Action, beyond, has_room
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskState
-from perdure.tasks import StepStatus
+from perdure.values.tasks import StepStatus
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 PREPARED = PreparedTask(tenant="t", version="1", tools={}, inputs={}, date=date(2026, 1, 2), heartbeat=2)

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from perdure.agent.questions import Questions
 from perdure.errors import InvalidAnswer
-from perdure.questions import Answer, Approval, Question, QuestionKind, choice_of
 from perdure.skills.linked_skills import DEEPEST
 from perdure.skills.step_reader import DEPTH
+from perdure.values.questions import Answer, Approval, Question, QuestionKind, choice_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 QUESTION = Question(id="a", kind=QuestionKind.APPROVAL, text="?", answer=choice_of(Approval))

@@ -8,8 +8,8 @@ from perdure.agent.rehearsal import differences, rehearsed
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.skills.cases import Rehearsed, SkillCase, read_cases
 from perdure.skills.library import read_skill
-from perdure.tasks import Phase
 from perdure.toolbox import Toolbox
+from perdure.values.tasks import Phase
 from tests.support import tools
 
 TOOLS = Toolbox([tools.look, tools.echo, tools.append])

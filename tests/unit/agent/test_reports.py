@@ -15,15 +15,15 @@ from perdure.agent.state import (
     TaskState,
 )
 from perdure.agent.steps.calls import Ended, Result
-from perdure.changes import Actor, ActorKind
 from perdure.durations import Wait
-from perdure.events import EventBox, TakenEvent
-from perdure.explanations import NotListed, RecallSummary
-from perdure.jobs import Receipt
 from perdure.registry.agents import Agent
 from perdure.skills.library import read_skill
-from perdure.steering import Intervention, InterventionKind, Steered
-from perdure.tasks import MemoryMode, Phase, StepStatus
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.events import EventBox, TakenEvent
+from perdure.values.explanations import NotListed, RecallSummary
+from perdure.values.jobs import Receipt
+from perdure.values.steering import Intervention, InterventionKind, Steered
+from perdure.values.tasks import MemoryMode, Phase, StepStatus
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 TASK = TaskRun(task_id="t", user_id="u", skill="s")

@@ -14,7 +14,7 @@ from perdure.agent.steps.calls import Result, TaskFacts, Value
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, LetStep, Parallel, RecallStep, SkillStep, Step, ToolStep
 from perdure.skills.templates import RecallTemplate
-from perdure.tasks import StepStatus
+from perdure.values.tasks import StepStatus
 
 DONE = Result(status=StepStatus.DONE)
 FACTS = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})

@@ -13,13 +13,13 @@ from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, Result, Resumed, Value
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall
-from perdure.bindings import TaskBinding
 from perdure.model import DEEPEST_VALUE
 from perdure.names import Activity
-from perdure.questions import AfterFailure, TakenAnswer
 from perdure.skills.library import read_skill
 from perdure.skills.steps import LetStep
-from perdure.tasks import StepStatus
+from perdure.values.bindings import TaskBinding
+from perdure.values.questions import AfterFailure, TakenAnswer
+from perdure.values.tasks import StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 EARLIER = NOW - timedelta(hours=1)

@@ -26,18 +26,18 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.prompt_steps import ASKED
 from perdure.agent.steps.wait_calls import ExpectCall, TakeCall
-from perdure.bindings import TaskBinding
 from perdure.durations import Wait
-from perdure.events import TakenEvent
 from perdure.frames import Frame
 from perdure.identity import idempotency_key
 from perdure.names import Activity
-from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
 from perdure.skills.library import read_skill, skill_of
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, Step
-from perdure.tasks import MemoryMode, StepStatus
 from perdure.tools import Effect
+from perdure.values.bindings import TaskBinding
+from perdure.values.events import TakenEvent
+from perdure.values.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
+from perdure.values.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=5)

@@ -14,12 +14,12 @@ from perdure.agent.skill_proposals import proposed
 from perdure.agent.steps.calls import Value
 from perdure.agent.steps.validation import check_linked
 from perdure.agent.turns import Conversation, ModelTurn, Returned, WantedCall
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
 from perdure.skills.library import read_skill
 from perdure.skills.linked_skills import linked
-from perdure.steering import TakenMessage
 from perdure.toolbox import Toolbox
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.steering import TakenMessage
 from tests.support import tools
 
 KINDS = {"echo": "tool", "append": "tool", "audit": "skill"}

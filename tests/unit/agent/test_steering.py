@@ -13,10 +13,10 @@ from perdure.agent.steering import (
     Steering,
     judged_by_people,
 )
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
 from perdure.model import Instant
-from perdure.steering import (
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.steering import (
     LONGEST_MESSAGE,
     LONGEST_SENDER,
     MOST_CONSTRAINTS,
@@ -27,7 +27,7 @@ from perdure.steering import (
     TaskFeedback,
     TaskMessage,
 )
-from perdure.tasks import Evaluation, Judgement
+from perdure.values.tasks import Evaluation, Judgement
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADA = Actor(kind=ActorKind.PERSON, id="ada")

@@ -28,9 +28,9 @@ from perdure.agent.working_memory import (
     size,
     unnotable,
 )
-from perdure.changes import Actor, ActorKind
 from perdure.models.language.conversation import Instruction, Reply, ToolOutput
-from perdure.steering import LONGEST_MESSAGE, TakenMessage
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.steering import LONGEST_MESSAGE, TakenMessage
 
 DAY = date(2026, 3, 4)
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import chaos.__main__ as running
-from chaos.judge import Verdict
 from chaos.load import Load
 from chaos.table import COLUMNS, markdown, publish
+from chaos.verdict import Verdict
 
 
 def test_a_run_is_written_to_the_results_and_to_the_readme(tmp_path: Path) -> None:

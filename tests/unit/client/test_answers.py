@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from perdure.client.answers import LIST_KEYS, listed, recalled
 from perdure.client.problems import problem_of
-from perdure.entries import EntryKind
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 from perdure.memory.recall.query import FoundBy, RecalledItem, RecallResult, Trigger
 from perdure.refusals import AnswerUnusable, NotAuthenticated, RequestRefused, UnknownThing
+from perdure.values.entries import EntryKind
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 

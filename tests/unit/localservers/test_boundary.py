@@ -23,7 +23,7 @@ STARTS = {
 }
 
 STARTS_MCP_SERVERS = ROOT / "perdure" / "mcp" / "connection.py"
-READS_HISTORY = ROOT / "worker" / "revisions.py"
+READS_HISTORY = ROOT / "worker" / "definition_versions.py"
 RUNS_COMMANDS = ROOT / "playbooks" / "repository_review" / "tools.py"
 
 

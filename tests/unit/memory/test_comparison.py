@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.changes import Actor, ActorKind, Change, Deletion
-from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import VersionConflict
-from perdure.items import MemoryItem
 from perdure.memory.comparison import compared, in_rounds, observed_anew, reasons
 from perdure.memory.writing.observation import occurrence_of
 from perdure.stores.journal.lines import Accepted
+from perdure.values.changes import Actor, ActorKind, Change, Deletion
+from perdure.values.entries import Memory, MemoryType, Source
+from perdure.values.items import MemoryItem
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane, MemoryType, Source
 from perdure.errors import InvalidAnswer, InvalidInput
-from perdure.holds import Hold, Silence, hold_id, is_of
-from perdure.items import MemoryItem, PatternItem
-from perdure.jobs import Approved, Batch
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.hold_policies import HoldPolicy, HoldRule
 from perdure.memory.write_policies import POLICIES, read_policies
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Lane, MemoryType, Source
+from perdure.values.holds import Hold, Silence, hold_id, is_of
+from perdure.values.items import MemoryItem, PatternItem
+from perdure.values.jobs import Approved, Batch
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ITEM = MemoryItem(content="The standup is at 9.", occurrence="o", occurred_at=NOW, tags=("team", "health"))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, State, Turn
 from perdure.memory.retention import RetentionRules
+from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record, State, Turn
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RULES = RetentionRules()

@@ -4,7 +4,7 @@ import pytest
 
 from perdure.errors import InvalidInput
 from perdure.memory.write_policies import POLICIES, Private, WritePolicy, policy_named, policy_of, read_policies
-from perdure.said import Ground
+from perdure.values.statements import Ground
 
 
 def test_what_a_file_leaves_out_stays() -> None:

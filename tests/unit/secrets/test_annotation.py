@@ -9,8 +9,8 @@ from perdure import Secret, ToolCall, tool
 from perdure.agent.tool_specs import specs
 from perdure.errors import InvalidArguments, InvalidInput
 from perdure.secrets.redaction import KNOWN
-from perdure.tasks import MemoryMode
 from perdure.tools import Tool
+from perdure.values.tasks import MemoryMode
 from tests.unit.test_tools import CALL
 
 Token = Annotated[SecretStr, Secret("tracker-token")]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput
 from perdure.secrets.redaction import KNOWN
-from perdure.secrets.sources import LARGEST_SECRET, SecretKeeper
+from perdure.secrets.sources import LARGEST_SECRET, SecretKeeper, SecretUnreadable
 
 
 class Vault:
@@ -74,13 +74,13 @@ async def test_what_was_found_is_known_to_the_redactor_from_then_on(monkeypatch:
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * (LARGEST_SECRET + 1)], ids=["binary", "large"])
 async def test_a_file_that_cannot_be_one_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "door").write_bytes(content)
-    with pytest.raises(StoreUnavailable, match="'door'"):
+    with pytest.raises(SecretUnreadable, match="'door'"):
         await SecretKeeper.of((tmp_path,)).get("door")
 
 
 @pytest.mark.parametrize("found", [ValueError("hunter2-is-it"), 7])
 async def test_what_a_source_raises_or_returns_wrongly_tells_nothing_of_it(found: object) -> None:
-    with pytest.raises(StoreUnavailable, match=r"ValueError|int") as raised:
+    with pytest.raises(SecretUnreadable, match=r"ValueError|int") as raised:
         await SecretKeeper((Vault(found),)).get("door")
     assert "hunter2" not in str(raised.value)
     assert raised.value.__suppress_context__ or found == 7

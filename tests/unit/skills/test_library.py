@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import InvalidInput, InvalidSkill
-from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.library import SkillLibrary, read_skill
 from perdure.skills.steps import (
     EventStep,
@@ -18,6 +17,7 @@ from perdure.skills.steps import (
     WaitStep,
 )
 from perdure.skills.templates import MemoryTemplate, RecordTemplate
+from perdure.values.questions import AnswerSpec, AnswerType
 
 WHOLE = """
 name: audit

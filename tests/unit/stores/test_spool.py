@@ -1,10 +1,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perdure.episodes import Episode, EpisodeKind
-from perdure.erasures import Erasure
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.spool import Spool
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.erasures import Erasure
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

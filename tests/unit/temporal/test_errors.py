@@ -30,9 +30,9 @@ from perdure.errors import (
     WorkflowCancelled,
     WorkflowFailed,
 )
-from perdure.tasks import TaskResult
 from perdure.temporal.converter import PerdureConverter
 from perdure.temporal.errors import failure_of, perdure_error, translated
+from perdure.values.tasks import TaskResult
 
 REFUSED = InvalidTask("inputs.lok", "is not a field here", fix="did you mean 'lock'?")
 TIMED_OUT = TimeoutError("timed out", type=TimeoutType.SCHEDULE_TO_CLOSE, last_heartbeat_details=[])

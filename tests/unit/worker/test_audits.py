@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
+from perdure.values.changes import Actor, ActorKind
 from worker import audits
 from worker.gateway import Gateway
 

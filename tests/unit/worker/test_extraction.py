@@ -6,9 +6,9 @@ import pytest
 
 from perdure.errors import InvalidInput
 from perdure.model import LONGEST_TEXT
-from perdure.requests import RememberRequest
-from perdure.said import Said
 from perdure.settings import Settings
+from perdure.values.requests import RememberRequest
+from perdure.values.statements import Said
 from worker.extraction import screened
 
 ADDRESS = " host 1.2.3.4"

@@ -15,8 +15,8 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Ti
 
 from perdure.errors import StoreUnavailable, ToolFailed
 from perdure.frames import Frame
-from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
+from perdure.values.questions import FailedAttempt
 from worker.retries import retries_of
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

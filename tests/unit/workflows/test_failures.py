@@ -10,9 +10,9 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.steps import asking
 from perdure.agent.steps.calls import Asks
-from perdure.questions import AnswerSpec, Question, QuestionKind
 from perdure.temporal.converter import composed
 from perdure.temporal.heartbeats import beating
+from perdure.values.questions import AnswerSpec, Question, QuestionKind
 from tests.integration.temporal.test_plugin import Upside
 from workflows.failures import asks_of, is_final, last_attempt, may_have_acted, problem_of, tokens_of
 

@@ -3,8 +3,8 @@
 from fastapi import Request
 from starlette.responses import Response
 
-from perdure.access import TokenScope
-from perdure.requests import ForgetRequest, UndoRequest
+from perdure.values.access_tokens import TokenScope
+from perdure.values.requests import ForgetRequest, UndoRequest
 from worker.http.console.forms import own_form
 from worker.http.console.pages import HTML, page, shown, user_named
 from worker.http.endpoints import Routes

@@ -3,10 +3,10 @@
 from fastapi import Request
 from starlette.responses import Response
 
-from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer
-from perdure.questions import Answer
+from perdure.values.access_tokens import TokenScope
+from perdure.values.questions import Answer
 from worker.http.console.forms import own_form
 from worker.http.console.pages import HTML, is_part, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes

@@ -3,8 +3,8 @@
 from fastapi import Request
 from starlette.responses import Response
 
-from perdure.changes import PROGRAM
 from perdure.refusals import NoSuchPath, NotAuthenticated
+from perdure.values.changes import PROGRAM
 from worker.access.authentication import Authenticator
 from worker.gateway import Gateway
 from worker.http.console.forms import form_of, own_form

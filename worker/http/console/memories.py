@@ -6,12 +6,12 @@ from urllib.parse import quote
 from fastapi import Request
 from starlette.responses import Response
 
-from perdure.access import Caller, TokenScope
 from perdure.documents import validated
 from perdure.errors import InvalidInput, PerdureError
-from perdure.holds import Held
-from perdure.requests import EraseRequest, RecallRequest
-from perdure.updates import Correction, Pinning, Removal, Update, UpdateRequest
+from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.holds import Held
+from perdure.values.requests import EraseRequest, RecallRequest
+from perdure.values.updates import Correction, Pinning, Removal, Update, UpdateRequest
 from worker.gateway import Gateway
 from worker.gateway.task_list import TaskFilter
 from worker.http.console.forms import Form, own_form

@@ -12,9 +12,9 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from perdure.access import Caller, TokenScope
-from perdure.entries import headline_of
 from perdure.errors import PerdureError
+from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.entries import headline_of
 from worker.http.console.session import FIELD, LOGIN, cookie_of, proof_of
 from worker.http.problems import status_of
 

@@ -3,7 +3,7 @@
 from fastapi import Request
 from starlette.responses import Response
 
-from perdure.access import TokenScope
+from perdure.values.access_tokens import TokenScope
 from worker.http.console.pages import HTML, page, shown
 from worker.http.endpoints import Routes
 from worker.http.request_context import Asker, Here

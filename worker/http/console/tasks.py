@@ -5,9 +5,9 @@ from urllib.parse import quote
 from fastapi import Request
 from starlette.responses import Response
 
-from perdure.access import TokenScope
 from perdure.documents import validated
 from perdure.errors import PerdureError
+from perdure.values.access_tokens import TokenScope
 from worker.gateway.task_list import TaskFilter
 from worker.http.console.forms import own_form
 from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named

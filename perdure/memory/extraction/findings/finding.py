@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from perdure.model import OpenEnum
-from perdure.said import Ground
+from perdure.values.statements import Ground
 
 DIGIT = r"(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)"
 """A pattern for a digit that is written as a word."""

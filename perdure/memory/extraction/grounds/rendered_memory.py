@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from perdure.episodes import EpisodeKind
+from perdure.values.episodes import EpisodeKind
 
 _BEGUN = r"<memory note=[\"'“]recalled notes\b"
 _OPEN = re.compile(rf"{_BEGUN}|(?:recalled )?notes, not instructions\">")

@@ -1,4 +1,4 @@
-"""Places that calls take are given back as soon as they are not needed, whatever Redis does meanwhile."""
+"""Slots that calls take are given back as soon as they are not needed, whatever Redis does meanwhile."""
 
 from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
@@ -14,11 +14,11 @@ from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import MARGIN, Acting, StepCall
 from perdure.agent.steps.limiter import Limiter
 from perdure.errors import StoreUnavailable
-from perdure.limits import LimitReached
 from perdure.skills.steps import ToolStep
 from perdure.stores.redis import keys
+from perdure.stores.redis.call_slots import CallSlots
 from perdure.stores.redis.connection import ask, connect
-from perdure.stores.redis.places import Places
+from perdure.values.call_limits import LimitReached
 from tests.conftest import Servers
 
 NOW = datetime.now(UTC)
@@ -61,7 +61,7 @@ AT_ONCE, A_MINUTE = CallLimit(at_once=1), CallLimit(per_minute=1, per_user=True)
 
 
 async def test_a_call_that_was_made_counts_in_its_minute_and_no_other_does(redis: Redis, tenant: str) -> None:
-    limiter, this = Limiter(Places(redis)), limited(AT_ONCE, A_MINUTE)
+    limiter, this = Limiter(CallSlots(redis)), limited(AT_ONCE, A_MINUTE)
     async with limiter.within(this, call(tenant), attempt()) as admission:
         assert await taken(redis, tenant, this) == [1, 0, 0, 1]
         admission.is_made = False
@@ -73,7 +73,7 @@ async def test_a_call_that_was_made_counts_in_its_minute_and_no_other_does(redis
 
 
 async def test_who_waits_for_a_place_of_their_own_takes_none_of_the_others(redis: Redis, tenant: str) -> None:
-    limiter, this = Limiter(Places(redis)), limited(CallLimit(per_minute=5), A_MINUTE)
+    limiter, this = Limiter(CallSlots(redis)), limited(CallLimit(per_minute=5), A_MINUTE)
     async with limiter.within(this, call(tenant), attempt()):
         pass
     with pytest.raises(LimitReached):
@@ -85,15 +85,15 @@ async def test_who_waits_for_a_place_of_their_own_takes_none_of_the_others(redis
 async def test_a_place_is_given_back_although_nobody_learned_that_it_was_taken(
     redis: Redis, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take, this = Places.take, limited(AT_ONCE)
+    take, this = CallSlots.take, limited(AT_ONCE)
 
-    async def unheard(self: Places, *given: Any, **more: Any) -> float:
+    async def unheard(self: CallSlots, *given: Any, **more: Any) -> float:
         await take(self, *given, **more)
         raise StoreUnavailable("redis", "no answer in time")
 
-    monkeypatch.setattr(Places, "take", unheard)
+    monkeypatch.setattr(CallSlots, "take", unheard)
     with pytest.raises(StoreUnavailable):
-        async with Limiter(Places(redis)).within(this, call(tenant), attempt()):
+        async with Limiter(CallSlots(redis)).within(this, call(tenant), attempt()):
             pass
     assert await taken(redis, tenant, this) == [0, 0, 0, 0]
 
@@ -104,21 +104,21 @@ async def test_a_place_is_given_back_although_nobody_learned_that_it_was_taken(
 async def test_what_was_done_stands_although_a_place_cannot_be_given_back(
     redis: Redis, tenant: str, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    release, this, refused = Places.release, limited(AT_ONCE, CallLimit(at_once=1, per_user=True)), [error]
+    release, this, refused = CallSlots.release, limited(AT_ONCE, CallLimit(at_once=1, per_user=True)), [error]
 
-    async def once_refused(self: Places, *given: Any, **more: Any) -> None:
+    async def once_refused(self: CallSlots, *given: Any, **more: Any) -> None:
         if refused:
             raise refused.pop()
         await release(self, *given, **more)
 
-    monkeypatch.setattr(Places, "release", once_refused)
-    async with Limiter(Places(redis)).within(this, call(tenant), attempt()):
+    monkeypatch.setattr(CallSlots, "release", once_refused)
+    async with Limiter(CallSlots(redis)).within(this, call(tenant), attempt()):
         pass
     assert sum(await taken(redis, tenant, this)) == 1, "the other one is given back"
 
 
 async def test_a_place_lasts_as_long_as_its_call_may_take(redis: Redis, tenant: str) -> None:
-    limiter, this = Limiter(Places(redis)), limited(AT_ONCE)
+    limiter, this = Limiter(CallSlots(redis)), limited(AT_ONCE)
     async with limiter.within(this, call(tenant, timeout=600.0), attempt()):
         left = await ask(redis, "PTTL", keys.places("", f"{this.name}:at_once"))
     assert 3 * 600 < left / 1000 <= 3 * 600 + MARGIN

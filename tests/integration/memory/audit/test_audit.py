@@ -14,7 +14,6 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from perdure.changes import Actor, ActorKind
 from perdure.errors import StoreUnavailable
 from perdure.memory.audit.audit import Audit
 from perdure.memory.audit.reader import removable, shown, verified
@@ -23,9 +22,10 @@ from perdure.stores.audit import files
 from perdure.stores.audit.chain import LABEL
 from perdure.stores.audit.lines import AuditKind, AuditLine
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.tenant_key import TenantKey
+from perdure.values.changes import Actor, ActorKind
 from tests.conftest import TENANT_KEY, Servers
 from tests.support.waiting import until, until_true
 
@@ -232,10 +232,10 @@ async def test_a_chain_that_is_written_is_no_problem_and_a_killed_one_is_named(p
     code = (
         "import asyncio, os, signal, sys\n"
         "from pathlib import Path\n"
-        "from perdure.changes import Actor, ActorKind\n"
+        "from perdure.values.changes import Actor, ActorKind\n"
         "from perdure.memory.audit.audit import Audit\n"
         "from perdure.stores.redis.connection import connect\n"
-        "from perdure.stores.redis.heads import AuditHeads\n"
+        "from perdure.stores.redis.audit_heads import AuditHeads\n"
         "from perdure.stores.tenant_key import TenantKey\n"
         "async def main():\n"
         "    heads = AuditHeads(connect(sys.argv[2]), sys.argv[3])\n"

@@ -7,13 +7,13 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.crashpoints import CrashPoint
-from perdure.entries import Memory, State, holds
-from perdure.items import MemoryItem
-from perdure.jobs import Decision, PlannedItem
 from perdure.memory.extraction.statements import stated
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.journal.lines import accepted
-from perdure.updates import Correction, Merger, Removal, Update, Updated, UpdateRequest
+from perdure.values.entries import Memory, State, holds
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Decision, PlannedItem
+from perdure.values.updates import Correction, Merger, Removal, Update, Updated, UpdateRequest
 from tests.integration.conftest import Stores
 from tests.integration.memory.updates.test_updater import ADA, change, told
 from tests.support.dying import dying_in_the_door

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Entry, State, Use
 from perdure.errors import StoreUnavailable
 from perdure.memory.door import Door
 from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
 from perdure.memory.retention import RetentionRules
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Entry, State, Use
 from tests.integration.conftest import Stores
 from tests.integration.memory.forgetting.test_forgetter import NOW, PERSON, SWEEP, passing, write
 

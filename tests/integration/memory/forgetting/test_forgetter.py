@@ -5,10 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind, Deletion
-from perdure.entries import Lane, State
 from perdure.errors import StoreUnavailable, VersionConflict
-from perdure.jobs import Decision
 from perdure.memory.forgetting import forgetter
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
@@ -16,6 +13,9 @@ from perdure.memory.write_policies import POLICIES
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.journal.lines import Accepted, accepted
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.changes import Actor, ActorKind, Deletion
+from perdure.values.entries import Lane, State
+from perdure.values.jobs import Decision
 from tests.integration.conftest import AnyStores, Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

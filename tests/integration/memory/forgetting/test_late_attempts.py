@@ -4,16 +4,16 @@ from datetime import timedelta
 
 import pytest
 
-from perdure.changes import Change
 from perdure.crashpoints import CrashPoint
-from perdure.entries import State
 from perdure.errors import VersionConflict
-from perdure.jobs import Batch, Decision, WritePlan
 from perdure.memory import door
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.observation import applied as applied_to
 from perdure.stores.journal.lines import accepted
+from perdure.values.changes import Change
+from perdure.values.entries import State
+from perdure.values.jobs import Batch, Decision, WritePlan
 from tests.integration.conftest import Stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, PERSON, SWEEP, passing, write
 

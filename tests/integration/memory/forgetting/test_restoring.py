@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from perdure.crashpoints import CrashPoint
-from perdure.entries import State
 from perdure.memory.updates import revisions
-from perdure.updates import Removal, Reversion
+from perdure.values.entries import State
+from perdure.values.updates import Removal, Reversion
 from tests.integration.conftest import Stores
 from tests.integration.memory.updates.test_updater import ADA, change, stored, told
 from tests.support.dying import dying_in_the_door

@@ -9,13 +9,13 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from perdure.items import TurnItem
 from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.leases import Leases
-from perdure.updates import Pinning, UpdateRequest
+from perdure.values.items import TurnItem
+from perdure.values.updates import Pinning, UpdateRequest
 from tests.integration.conftest import Stores
 from tests.integration.memory.recall.test_strategies import NOW, ask, item, recall_of, write
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Entry, Memory, MemoryType
-from perdure.filters import Omission
 from perdure.memory.retention import RetentionRules
 from perdure.stores.journal.lines import Changed, Settled
-from perdure.strategies import Strategy
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Entry, Memory, MemoryType
+from perdure.values.filters import Omission
+from perdure.values.strategies import Strategy
 from tests.integration.conftest import Stores
 from tests.integration.memory.recall.test_strategies import DAY, NOW, ask, put, recall_of, texts
 

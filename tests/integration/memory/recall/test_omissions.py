@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from perdure.entries import Lane
-from perdure.filters import Omission
-from perdure.items import PatternItem
 from perdure.memory.recall.query import RecallResult
-from perdure.strategies import Strategy
+from perdure.values.entries import Lane
+from perdure.values.filters import Omission
+from perdure.values.items import PatternItem
+from perdure.values.strategies import Strategy
 from tests.integration.conftest import Stores
 from tests.integration.memory.recall.test_absences import Watched
 from tests.integration.memory.recall.test_strategies import NOW, ask, item, recall_of, write

@@ -21,12 +21,7 @@ from redis.asyncio import Redis
 from temporalio.testing import ActivityEnvironment
 
 from activities.memory import MemoryActivities
-from perdure.changes import Actor, ActorKind, Deletion
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record
-from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, PerdureError, ResultTooLarge, StoreUnavailable
-from perdure.items import Item, MemoryItem, PatternItem, RecordItem, item_id, record_text
-from perdure.jobs import Batch
 from perdure.memory.audit.audit import Audit
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
@@ -37,18 +32,17 @@ from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.models.errors import ModelRefused
-from perdure.requests import RecallRequest
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.lines import Changed, Settled, accepted
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
-from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.outputs import Outputs
@@ -56,6 +50,12 @@ from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.changes import Actor, ActorKind, Deletion
+from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.items import Item, MemoryItem, PatternItem, RecordItem, item_id, record_text
+from perdure.values.jobs import Batch
+from perdure.values.requests import RecallRequest
 from tests.conftest import Servers
 from tests.integration.conftest import member_book
 from tests.support.cutting import collection_of, objects

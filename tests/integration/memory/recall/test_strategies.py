@@ -7,10 +7,6 @@ from typing import Any
 
 import pytest
 
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Relation, State, Turn
-from perdure.filters import Filters, Omission
-from perdure.items import Item, MemoryItem, PatternItem, item_id, record_text
-from perdure.jobs import Batch, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.stores.journal.erasures import ErasureLog
@@ -19,7 +15,11 @@ from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.mapping import KINDS
-from perdure.strategies import ProfileName, Strategy
+from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record, Relation, State, Turn
+from perdure.values.filters import Filters, Omission
+from perdure.values.items import Item, MemoryItem, PatternItem, item_id, record_text
+from perdure.values.jobs import Batch, Fate
+from perdure.values.strategies import ProfileName, Strategy
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from perdure.entries import MemoryType, Turn
-from perdure.items import MemoryItem, TurnItem
-from perdure.jobs import Batch, Decision, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.stores.journal.erasures import ErasureLog
@@ -16,6 +13,9 @@ from perdure.stores.journal.lines import accepted
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
+from perdure.values.entries import MemoryType, Turn
+from perdure.values.items import MemoryItem, TurnItem
+from perdure.values.jobs import Batch, Decision, Fate
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

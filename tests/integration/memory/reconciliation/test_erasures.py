@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from perdure.changes import Actor, ActorKind, Deletion
-from perdure.entries import Purpose
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.values.changes import Actor, ActorKind, Deletion
+from perdure.values.entries import Purpose
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import passing, write

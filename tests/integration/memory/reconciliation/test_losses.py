@@ -10,11 +10,7 @@ import pytest
 import pytest_asyncio
 
 from localservers import Fleet, Server
-from perdure.changes import Actor, ActorKind, Deletion
-from perdure.entries import Entry, State
 from perdure.errors import StoreLost, StoreUnavailable
-from perdure.jobs import Decision
-from perdure.losses import Loss, LossKind, Mark, Store
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.disk import LOCK
@@ -23,6 +19,10 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
+from perdure.values.changes import Actor, ActorKind, Deletion
+from perdure.values.entries import Entry, State
+from perdure.values.jobs import Decision
+from perdure.values.losses import Loss, LossKind, Mark, Store
 from tests.conftest import TENANT_KEY, OwnServers
 from tests.integration.conftest import AnyStores, Stores, open_stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, passing, write

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from perdure.crashpoints import CrashPoint
-from perdure.entries import State
 from perdure.errors import InvalidInput
-from perdure.updates import Correction, Removal, Reversion, UpdateRequest
+from perdure.values.entries import State
+from perdure.values.updates import Correction, Removal, Reversion, UpdateRequest
 from tests.integration.conftest import Stores
 from tests.integration.memory.updates.test_updater import ADA, by_an_agent, change, stored, told
 from tests.support.dying import dying_in_the_door

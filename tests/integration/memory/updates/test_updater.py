@@ -8,11 +8,8 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
-from perdure.entries import OPERATIONS_KEPT, Memory, MemoryType, Source, State
 from perdure.errors import InvalidInput, TenantErased
-from perdure.jobs import Decision
 from perdure.memory.audit.audit import Audit
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.hold_policies import HoldPolicy, HoldRule
@@ -23,7 +20,10 @@ from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.tenant_key import TenantKey
-from perdure.updates import (
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import OPERATIONS_KEPT, Memory, MemoryType, Source, State
+from perdure.values.jobs import Decision
+from perdure.values.updates import (
     Correction,
     Credit,
     Feedback,

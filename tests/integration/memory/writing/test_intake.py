@@ -8,15 +8,15 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Purpose
-from perdure.jobs import Approved, Batch, UnusableItem
 from perdure.memory.hold_policies import HoldPolicy, HoldRule
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Purpose
+from perdure.values.jobs import Approved, Batch, UnusableItem
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from perdure.assertions import Assertion
-from perdure.entries import Memory
-from perdure.items import MemoryItem
-from perdure.jobs import Batch, Decision
 from perdure.stores.weaviate import store
+from perdure.values.assertions import Assertion
+from perdure.values.entries import Memory
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch, Decision
 from tests.integration.conftest import Stores
 from tests.integration.memory.recall.test_strategies import DAY, NOW, put
 

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane
-from perdure.jobs import Decision
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.journal.folded_state import fold
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Lane
+from perdure.values.jobs import Decision
 from tests.integration.conftest import Stores
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

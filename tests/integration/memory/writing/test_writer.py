@@ -7,13 +7,8 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
-from perdure.entries import Entry, Lane, Memory, State
 from perdure.errors import LeaseLost, StoreUnavailable, WorkerUnavailable
-from perdure.filters import Filters
-from perdure.items import MemoryItem, item_id
-from perdure.jobs import Applied, Batch, Decision, Fate
 from perdure.memory import door
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing import observation as observing
@@ -25,6 +20,11 @@ from perdure.stores.redis import keys
 from perdure.stores.weaviate import writes
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.together import together
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Entry, Lane, Memory, State
+from perdure.values.filters import Filters
+from perdure.values.items import MemoryItem, item_id
+from perdure.values.jobs import Applied, Batch, Decision, Fate
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from perdure.access import AccessToken, TokenRequest, TokenScope, new_token
-from perdure.changes import Actor, ActorKind
 from perdure.stores.redis import keys
 from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.connection import ask, connect
+from perdure.values.access_tokens import AccessToken, TokenRequest, TokenScope, new_token
+from perdure.values.changes import Actor, ActorKind
 from tests.conftest import Servers
 
 BY = Actor(kind=ActorKind.PERSON, id="admin")

@@ -8,13 +8,13 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.bindings import TaskBinding
 from perdure.errors import ClaimLost, InvalidTask, ResultExpired, StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import Outputs
+from perdure.values.bindings import TaskBinding
 from tests.conftest import Servers
 from tests.support.waiting import until
 

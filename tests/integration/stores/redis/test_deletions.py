@@ -7,12 +7,12 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from perdure.changes import Deletion
 from perdure.errors import StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.leases import Leases
+from perdure.values.changes import Deletion
 from tests.conftest import Servers
 
 

@@ -6,12 +6,12 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
 from perdure.errors import StoreUnavailable
 from perdure.stores.redis import keys as of_tenant
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.promotions import Promotions
+from perdure.values.episodes import EPISODES_KEPT, Episode, EpisodeKind
 from tests.conftest import Servers
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -13,9 +13,9 @@ from weaviate.classes.tenants import TenantActivityStatus
 
 from localservers import Fleet, Server
 from perdure.errors import StoreUnavailable
-from perdure.stores.redis import active, keys
-from perdure.stores.redis.active import ActiveTenants
+from perdure.stores.redis import keys, open_tenants
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.open_tenants import ActiveTenants
 from perdure.stores.weaviate import schema
 from perdure.stores.weaviate.open_tenants import most_active
 from perdure.stores.weaviate.store import LongTerm
@@ -38,7 +38,7 @@ def open_files(fleet: Fleet) -> int:
 
 @pytest.fixture
 async def redis(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Any]:
-    monkeypatch.setattr(active, "IN_USE", active.IN_USE * 0)
+    monkeypatch.setattr(open_tenants, "IN_USE", open_tenants.IN_USE * 0)
     redis: Any = connect(fleet.addresses.redis_url)
     yield redis
     await redis.aclose()
@@ -119,7 +119,7 @@ async def test_tenants_that_redis_does_not_know_are_found_and_made_inactive(flee
     await longterm.close()
 
 
-BY_NAME = active._USED.replace(  # pyright: ignore[reportPrivateUsage]
+BY_NAME = open_tenants._USED.replace(  # pyright: ignore[reportPrivateUsage]
     "'ZREMRANGEBYRANK', KEYS[1], 0, #idle - 1", "'ZREM', KEYS[1], unpack(idle)"
 )
 """Lua passes at most some 8,000 values at once."""
@@ -132,7 +132,7 @@ async def test_far_more_tenants_than_may_be_open_are_made_inactive_at_once(
     redis: Any, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
     if not protected:
-        monkeypatch.setattr(active, "_USED", BY_NAME)
+        monkeypatch.setattr(open_tenants, "_USED", BY_NAME)
     tenants = ActiveTenants(redis)
     await tenants.found([f"t_{number:04}" for number in range(9_000)])
     if not protected:

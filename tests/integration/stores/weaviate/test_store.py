@@ -8,15 +8,15 @@ import weaviate
 import weaviate.classes.config as wvc
 from weaviate.classes.init import Auth
 
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, State
-from perdure.erasures import Erasure
 from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, VersionConflict
-from perdure.filters import Filters
 from perdure.identity import memory_id, record_id
-from perdure.items import RecordItem, record_text
 from perdure.stores.weaviate import queries, schema
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record, Source, State
+from perdure.values.erasures import Erasure
+from perdure.values.filters import Filters
+from perdure.values.items import RecordItem, record_text
 from tests.conftest import Servers
 from tests.support.hashing import HashingEmbedder
 from tests.support.nearest import nearest

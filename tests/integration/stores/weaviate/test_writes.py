@@ -11,7 +11,6 @@ from weaviate.classes.data import DataObject
 from weaviate.collections.classes.batch import BatchObject, BatchObjectReturn, ErrorObject
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
-from perdure.entries import Entry
 from perdure.errors import StoreUnavailable
 from perdure.refusals import ContentRefused
 from perdure.stores.weaviate import writes
@@ -19,6 +18,7 @@ from perdure.stores.weaviate.connection import answered_within
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Writes
+from perdure.values.entries import Entry
 from tests.conftest import Servers
 from tests.integration.stores.weaviate.test_store import EMBEDDER, EMBEDDING, memory
 from tests.support.cutting import collection_of

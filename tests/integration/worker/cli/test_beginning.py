@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.tasks import TaskResult
+from perdure.values.tasks import TaskResult
 from tests.integration.worker.cli.installation import Installation
 
 GOING = """

@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 from pytest_httpserver import HTTPServer
 
-from perdure.changes import Actor, ActorKind
-from perdure.chats import ChatMessage
-from perdure.questions import Answer, Question
 from perdure.settings import Addresses, Settings
-from perdure.tasks import Progress
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.chats import ChatMessage
+from perdure.values.questions import Answer, Question
+from perdure.values.tasks import Progress
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.turn_server import Asked, Call, Says, TurnServer

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from localservers import Fleet, Server, find_all
-from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import StoreRefused, StoreUnavailable
-from perdure.losses import Told
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.weaviate.open_tenants import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.entries import Memory, MemoryType, Source
+from perdure.values.losses import Told
 from tests.conftest import OwnServers, Servers, clean_settings
 from tests.deployment import deployment
 from tests.integration.conftest import open_stores

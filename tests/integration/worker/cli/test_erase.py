@@ -2,7 +2,7 @@
 
 import json
 
-from perdure.erasures import ErasureReceipt
+from perdure.values.erasures import ErasureReceipt
 from tests.integration.worker.cli.installation import Installation
 
 FACT = "The office is in Ghent."

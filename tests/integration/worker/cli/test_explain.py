@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.explanations import TaskExplanation
-from perdure.filters import Omission
+from perdure.values.explanations import TaskExplanation
+from perdure.values.filters import Omission
 from tests.integration.worker.cli.installation import Installation
 
 SKILL = """

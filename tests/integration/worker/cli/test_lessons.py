@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.lessons import lesson_tags
+from perdure.values.lessons import lesson_tags
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
 

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from perdure.jobs import Fate, Receipt
 from perdure.memory.recall.query import RecallResult
-from perdure.requests import ForgetResult
+from perdure.values.jobs import Fate, Receipt
+from perdure.values.requests import ForgetResult
 from tests.integration.worker.cli.installation import Installation
 
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from localservers import Server
-from perdure.requests import Reconciled, ReconcileResult
+from perdure.values.requests import Reconciled, ReconcileResult
 from tests.conftest import OwnServers, Servers
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.waiting import until

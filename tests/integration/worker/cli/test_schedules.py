@@ -3,7 +3,7 @@
 import json
 from uuid import uuid4
 
-from perdure.schedules import TaskSchedule
+from perdure.values.schedules import TaskSchedule
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.tasks import Phase, Progress
+from perdure.values.tasks import Phase, Progress
 from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
 

@@ -11,8 +11,8 @@ import pytest
 from temporalio.client import Client
 
 from localservers import Server
-from perdure.tasks import Phase, Progress, TaskResult
 from perdure.temporal.namespace import prepare
+from perdure.values.tasks import Phase, Progress, TaskResult
 from tests.conftest import OwnServers, Servers
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.waiting import until

@@ -11,16 +11,23 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.memory import MemoryActivities
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.entries import Purpose
 from perdure.errors import StoreUnavailable
-from perdure.memberships import MemberRequest
 from perdure.memory.audit.audit import Audit
 from perdure.memory.recall.query import Query
-from perdure.requests import ConsentRequest, EraseRequest, ForgetRequest, HandleItem, RecallHandle, ReconcileRequest
 from perdure.stores.audit.files import FOLDER, sizes
 from perdure.stores.audit.lines import AuditKind, AuditLine
-from perdure.stores.redis.heads import AuditHeads
-from perdure.updates import Correction, Removal, UpdateRequest
+from perdure.stores.redis.audit_heads import AuditHeads
+from perdure.values.entries import Purpose
+from perdure.values.memberships import MemberRequest
+from perdure.values.requests import (
+    ConsentRequest,
+    EraseRequest,
+    ForgetRequest,
+    HandleItem,
+    RecallHandle,
+    ReconcileRequest,
+)
+from perdure.values.updates import Correction, Removal, UpdateRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment
 from worker import audits

@@ -23,12 +23,12 @@ from perdure.errors import (
     WorkflowCancelled,
 )
 from perdure.names import Workflow
-from perdure.questions import Answer
-from perdure.requests import UndoRequest
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.installation import Installation
 from perdure.stores.tenant_key import KEY_BYTES, TenantKey
-from perdure.updates import Credit, UpdateRequest
+from perdure.values.questions import Answer
+from perdure.values.requests import UndoRequest
+from perdure.values.updates import Credit, UpdateRequest
 from tests.conftest import OwnServers, Servers, clean_settings, give_tenant_key
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder

@@ -12,16 +12,11 @@ from pydantic import JsonValue, SecretStr
 from pytest_httpserver import HTTPServer
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.consents import Consent
-from perdure.entries import Memory, Purpose
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.jobs import Fate
 from perdure.memory.consent_book import ConsentBook, consents_of
 from perdure.memory.recall.query import RecallResult
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import ConsentRequest, ObserveRequest
-from perdure.said import Said, Voice
 from perdure.stores.journal.lines import Consented
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
@@ -30,8 +25,13 @@ from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
-from perdure.strategies import Strategy
-from perdure.updates import Correction, Merger, Pinning, Reversion, UpdateRequest
+from perdure.values.consents import Consent
+from perdure.values.entries import Memory, Purpose
+from perdure.values.jobs import Fate
+from perdure.values.requests import ConsentRequest, ObserveRequest
+from perdure.values.statements import Said, Voice
+from perdure.values.strategies import Strategy
+from perdure.values.updates import Correction, Merger, Pinning, Reversion, UpdateRequest
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from tests.support.model_server import serve_model

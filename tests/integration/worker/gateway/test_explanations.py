@@ -9,9 +9,9 @@ from temporalio.client import Client, WorkflowFailureError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure import Actor, ActorKind
-from perdure.explanations import NotListed
-from perdure.filters import Omission
 from perdure.names import Workflow
+from perdure.values.explanations import NotListed
+from perdure.values.filters import Omission
 from tests.conftest import Servers
 from tests.support.harness import bench
 from tests.support.waiting import until

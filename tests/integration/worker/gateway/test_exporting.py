@@ -8,12 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, ConsentRequest, MemberRequest, RememberRequest
-from perdure.entries import Memory, Purpose, State
-from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import UnknownOwner
-from perdure.holds import Hold, hold_id
-from perdure.items import MemoryItem
-from perdure.jobs import Fate
 from perdure.memory.updates.exports import (
     Exported,
     ExportedConsent,
@@ -25,7 +20,12 @@ from perdure.memory.updates.exports import (
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Workflow
 from perdure.temporal.attributes import tenant_attributes
-from perdure.updates import Correction, Merger, UpdateRequest
+from perdure.values.entries import Memory, Purpose, State
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.holds import Hold, hold_id
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Fate
+from perdure.values.updates import Correction, Merger, UpdateRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment
 from tests.support.waiting import until

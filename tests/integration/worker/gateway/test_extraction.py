@@ -8,19 +8,19 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.entries import Purpose
-from perdure.episodes import EpisodeKind
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate
 from perdure.memory.extraction.offers import turns
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.memory.writing.intake import Intake
-from perdure.requests import ConsentRequest, Observed, ObserveRequest
-from perdure.said import Ground, Said, Voice
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
+from perdure.values.entries import Purpose
+from perdure.values.episodes import EpisodeKind
+from perdure.values.jobs import Fate
+from perdure.values.requests import ConsentRequest, Observed, ObserveRequest
+from perdure.values.statements import Ground, Said, Voice
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from worker.gateway import Gateway

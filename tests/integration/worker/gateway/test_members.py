@@ -11,14 +11,16 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.entries import Memory, Purpose
-from perdure.erasures import ErasureReceipt
 from perdure.errors import InvalidInput, UnknownOwner
 from perdure.identity import author_id
-from perdure.jobs import Fate, ItemReceipt
-from perdure.memberships import MemberRequest
 from perdure.names import Attribute
-from perdure.requests import (
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+from perdure.values.entries import Memory, Purpose
+from perdure.values.erasures import ErasureReceipt
+from perdure.values.jobs import Fate, ItemReceipt
+from perdure.values.memberships import MemberRequest
+from perdure.values.requests import (
     ConsentRequest,
     EraseRequest,
     ForgetRequest,
@@ -28,10 +30,8 @@ from perdure.requests import (
     ReconcileRequest,
     UndoRequest,
 )
-from perdure.said import Said, Voice
-from perdure.stores.redis import keys
-from perdure.stores.redis.connection import ask
-from perdure.updates import Pinning, UpdateRequest
+from perdure.values.statements import Said, Voice
+from perdure.values.updates import Pinning, UpdateRequest
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from tests.support.waiting import until

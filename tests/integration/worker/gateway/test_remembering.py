@@ -6,8 +6,8 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RememberRequest
-from perdure.entries import Memory, State
-from perdure.jobs import Decision, ItemReceipt
+from perdure.values.entries import Memory, State
+from perdure.values.jobs import Decision, ItemReceipt
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")

@@ -19,7 +19,7 @@ from temporalio.service import RPCError
 from perdure import Actor, ActorKind, AgentTask, EraseRequest, InvalidInput, InvalidTask
 from perdure.errors import InvalidSkill
 from perdure.names import STARTED_BY
-from perdure.schedules import LONGEST_ID, Timing
+from perdure.values.schedules import LONGEST_ID, Timing
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import until

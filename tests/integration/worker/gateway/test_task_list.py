@@ -5,8 +5,8 @@ from uuid import uuid4
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RememberRequest
-from perdure.entries import Memory
 from perdure.memory.updates.exports import read
+from perdure.values.entries import Memory
 from tests.conftest import Servers
 from tests.deployment import Deployment
 from worker.gateway import Gateway

@@ -12,12 +12,12 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.access import TokenScope
 from perdure.client import Client
 from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, WorkflowCancelled
-from perdure.items import MemoryItem
-from perdure.jobs import Decision, Fate
 from perdure.refusals import AnswerUnusable, NotAuthenticated, NotPermitted, UnknownThing
+from perdure.values.access_tokens import TokenScope
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Decision, Fate
 from tests.support.http_service import Service
 from tests.support.losing import losing
 from tests.support.pages import blocks

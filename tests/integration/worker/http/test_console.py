@@ -9,8 +9,8 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from perdure.access import TokenScope
-from perdure.requests import RememberRequest
+from perdure.values.access_tokens import TokenScope
+from perdure.values.requests import RememberRequest
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 from tests.support.waiting import until
 

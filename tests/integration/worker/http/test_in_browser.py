@@ -10,7 +10,7 @@ import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
-from perdure.requests import RememberRequest
+from perdure.values.requests import RememberRequest
 from tests.support.browser import NoBrowser, chromium
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 from tests.support.waiting import until

@@ -13,7 +13,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import METHOD_NOT_FOUND, CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
-from perdure.access import TokenScope
+from perdure.values.access_tokens import TokenScope
 from tests.conftest import Servers
 from tests.integration.worker.http.test_tasks import asked as asked_by
 from tests.integration.worker.http.test_tasks import started

@@ -7,9 +7,9 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from perdure.access import TokenScope
-from perdure.jobs import Fate, Receipt
 from perdure.memory.recall.query import RecallResult
+from perdure.values.access_tokens import TokenScope
+from perdure.values.jobs import Fate, Receipt
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 
 FACT = "Deploys happen on Tuesdays."

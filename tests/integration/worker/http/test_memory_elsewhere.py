@@ -11,25 +11,25 @@ from uuid import uuid4
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.elsewhere import MemoryElsewhere, beside
+from activities.remote_memory import RemoteMemory, beside
 from localservers import Server
 from perdure import AgentTask, TaskResult
-from perdure.access import TokenScope
 from perdure.client import Client
-from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.jobs import ELSEWHERE, Fate, SubmitCall
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import EraseRequest
 from perdure.settings import Settings
+from perdure.values.access_tokens import TokenScope
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.jobs import ELSEWHERE, Fate, SubmitCall
+from perdure.values.requests import EraseRequest
 from tests.conftest import OwnServers, clean_settings
 from tests.integration.workflows.resumable_agent.test_remembering import LEARN
 from tests.support.harness import Bench, bench
 from tests.support.http_service import ADMIN, Service, memory_item
 from tests.support.losing import losing
 from tests.support.waiting import until
-from worker.elsewhere import examined
+from worker.remote_memory import examined
 
 pytestmark = pytest.mark.slow
 
@@ -217,7 +217,7 @@ async def test_what_stands_in_front_of_the_service_does_not_make_a_task_lose_wha
     item: Any = memory_item("Kim leads the team.") | {"occurred_at": datetime.now(UTC).isoformat()}
     batch = read_batch(tenant="t_" + "0" * 32, key="k", items=[item])
     async with server, Client(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "token") as client:
-        elsewhere = MemoryElsewhere(client, 5.0)
+        elsewhere = RemoteMemory(client, 5.0)
         with pytest.raises(StoreUnavailable):
             await elsewhere.submit(SubmitCall(batch=batch, user_id="ada"))
         found = await elsewhere.recall(

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import httpx2
 
-from perdure.access import Caller, TokenScope, acting
+from perdure.values.access_tokens import Caller, TokenScope, acting
 from tests.conftest import Servers
 from tests.support.http_service import Service
 from tests.support.waiting import until

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.tasks import TaskResult
+from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import installation
 from worker.telemetry import spans_of

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.requests import RecallRequest
+from perdure.values.requests import RecallRequest
 from tests.conftest import Servers
 from tests.deployment import deployment
 from worker.reader import open_reader

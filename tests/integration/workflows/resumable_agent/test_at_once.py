@@ -8,7 +8,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from perdure import Answer
-from perdure.tasks import TaskResult
+from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_branches import most_at_once
 from tests.support.harness import Bench, bench

@@ -11,12 +11,12 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from activities.beginnings import Asker, TaskBeginnings
 from perdure import Actor, ActorKind, AgentTask, Answer, TaskResult
 from perdure.agent.steps.calls import Value
-from perdure.beginnings import ANY, BeginRequest
 from perdure.errors import InvalidTask, PerdureError, Unconfirmed
-from perdure.steering import TaskFeedback
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
-from perdure.tasks import Phase
+from perdure.values.beginnings import ANY, BeginRequest
+from perdure.values.steering import TaskFeedback
+from perdure.values.tasks import Phase
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.strangers import strangers

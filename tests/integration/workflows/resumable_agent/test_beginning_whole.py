@@ -11,9 +11,9 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 
 from localservers import Server
 from perdure import AgentTask
-from perdure.beginnings import ANY
 from perdure.errors import PerdureError
-from perdure.tasks import Phase
+from perdure.values.beginnings import ANY
+from perdure.values.tasks import Phase
 from tests.conftest import OwnServers, Servers
 from tests.integration.workflows.resumable_agent.test_beginning import FAILS, ME, ended, forget, mended
 from tests.support.harness import Bench, bench

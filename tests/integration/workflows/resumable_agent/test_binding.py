@@ -11,12 +11,12 @@ from temporalio.exceptions import ApplicationError
 
 from activities.task_runs import TaskRuns
 from perdure import Actor, ActorKind, AgentTask, Answer
-from perdure.bindings import TaskBinding
 from perdure.errors import InvalidTask
 from perdure.names import STARTED_BY
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
-from perdure.task_status import StartedTask
+from perdure.values.bindings import TaskBinding
+from perdure.values.task_status import StartedTask
 from tests.conftest import Servers
 from tests.crash.test_tool_steps import reset
 from tests.support.harness import Bench, bench

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from perdure.items import Item
-from perdure.tasks import Phase, TaskResult
+from perdure.values.items import Item
+from perdure.values.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.processes import processes

@@ -9,7 +9,7 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 
 from perdure import Answer
-from perdure.tasks import Phase, TaskResult
+from perdure.values.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.fan import ACTING, ROUNDS, Fan
 from tests.support.harness import Bench, bench

@@ -7,7 +7,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError
 from temporalio.worker import Worker
 
-from perdure.tasks import TaskResult
+from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.tools import lines_in

@@ -9,7 +9,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from perdure import Answer, TaskResult
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.tools import lines_in

@@ -15,8 +15,8 @@ from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, Limits, PauseRequest
 from perdure.agent.chat import MOST_WAITING, Chat
-from perdure.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
-from perdure.tasks import Phase
+from perdure.values.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
+from perdure.values.tasks import Phase
 from tests.conftest import OwnServers, Servers
 from tests.support.goals import Agents, agents_on
 from tests.support.turn_server import Asked, Call, Fails, Says

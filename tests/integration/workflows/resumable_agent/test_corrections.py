@@ -10,14 +10,14 @@ import pytest
 from pydantic import JsonValue
 from pytest_httpserver import HTTPServer
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Memory, Source, State
 from perdure.errors import StoreUnavailable
 from perdure.identity import short_id
 from perdure.memory.updates.versions import versions
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.changed_tenants import ChangedTenants
-from perdure.tasks import MemoryMode
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Memory, Source, State
+from perdure.values.tasks import MemoryMode
 from tests.conftest import Servers
 from tests.support.goals import Agents, agents_on, goal
 from tests.support.harness import Bench

@@ -11,11 +11,11 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 
 from perdure import Actor, ActorKind, AgentTask
 from perdure.agent.steps.task_calls import CreditCall
-from perdure.entries import Memory
 from perdure.errors import StoreUnavailable
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.recalls import TaskRecalls
-from perdure.tasks import MemoryMode
+from perdure.values.entries import Memory
+from perdure.values.tasks import MemoryMode
 from tests.support.harness import Bench
 
 pytestmark = pytest.mark.slow

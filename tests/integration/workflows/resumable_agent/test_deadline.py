@@ -9,7 +9,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 from temporalio.exceptions import ApplicationError
 
 from perdure import TaskResult
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.tools import lines_in

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from perdure.tasks import TaskResult
+from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 

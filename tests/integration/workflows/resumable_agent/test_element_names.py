@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowHandle
 
-from perdure.tasks import Progress
+from perdure.values.tasks import Progress
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_questions_to_people import answer
 from tests.support.harness import bench

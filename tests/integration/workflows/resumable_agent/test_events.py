@@ -14,9 +14,9 @@ from temporalio.exceptions import ApplicationError
 from perdure import Actor, ActorKind, Event, Progress
 from perdure.agent.events import MOST_KEPT
 from perdure.names import Activity
-from perdure.tasks import Phase
 from perdure.temporal.connection import connected
 from perdure.temporal.plugin import Plugin
+from perdure.values.tasks import Phase
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import progress_of, question_of, update_arrived

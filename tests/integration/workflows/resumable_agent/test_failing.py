@@ -13,7 +13,7 @@ from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from perdure.tasks import Progress, StepStatus
+from perdure.values.tasks import Progress, StepStatus
 from tests.support.harness import Bench
 from tests.support.tools import raises
 from tests.support.waiting import until

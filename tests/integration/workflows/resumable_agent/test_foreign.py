@@ -14,11 +14,11 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 from perdure import AgentTask, Answer, TaskResult
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.foreign_calls import workflow_id
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Purpose
 from perdure.errors import ExpectationFailed
 from perdure.identity import content_digest
-from perdure.tasks import Phase
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Purpose
+from perdure.values.tasks import Phase
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.strangers import strangers

@@ -16,10 +16,10 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure import AgentTask
 from perdure.agent.state import TaskRun
-from perdure.beginnings import BeginRequest
 from perdure.documents import validated
 from perdure.errors import InvalidTask
-from perdure.tasks import TaskResult
+from perdure.values.beginnings import BeginRequest
+from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.crash.test_tool_steps import reset
 from tests.integration.workflows.resumable_agent.test_branches import most_at_once

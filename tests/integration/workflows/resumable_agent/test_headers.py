@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from tests.support.harness import Bench
 
 CHECKED = """

@@ -8,7 +8,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowFailureError
 
-from perdure.tasks import Judgement, TaskResult
+from perdure.values.tasks import Judgement, TaskResult
 from tests.conftest import Servers
 from tests.support.goals import AGENT, agents_on, goal
 from tests.support.harness import bench

@@ -11,16 +11,16 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from perdure import Actor, ActorKind, AgentTask, TaskFeedback
 from perdure.agent.steps.task_calls import CreditCall, KeepCall, SkillTrial
-from perdure.bindings import TaskBinding
-from perdure.entries import Memory
 from perdure.errors import InvalidInput, InvalidTask
-from perdure.feedback import LateFeedback, LateVerdict
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import BINDING
-from perdure.steering import GivenFeedback
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.recalls import TaskRecalls
-from perdure.trials import Trials
+from perdure.values.bindings import TaskBinding
+from perdure.values.entries import Memory
+from perdure.values.feedback import LateFeedback, LateVerdict
+from perdure.values.steering import GivenFeedback
+from perdure.values.trials import Trials
 from tests.conftest import Servers
 from tests.support.harness import Bench
 from worker import audits

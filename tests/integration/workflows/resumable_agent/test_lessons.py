@@ -14,13 +14,13 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer, Progress
-from perdure.beginnings import ANY, BeginRequest
-from perdure.entries import Memory, State
 from perdure.errors import InvalidInput
-from perdure.jobs import Receipt
-from perdure.lessons import LessonRequest
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.tasks import MemoryMode
+from perdure.values.beginnings import ANY, BeginRequest
+from perdure.values.entries import Memory, State
+from perdure.values.jobs import Receipt
+from perdure.values.lessons import LessonRequest
+from perdure.values.tasks import MemoryMode
 from tests.conftest import Servers
 from tests.support.goals import AGENT, agents_on, goal
 from tests.support.harness import Bench, bench

@@ -6,8 +6,8 @@ import pytest
 
 from perdure import AgentTask, Answer
 from perdure.errors import PerdureError
-from perdure.lessons import LessonRequest
-from perdure.requests import EraseRequest
+from perdure.values.lessons import LessonRequest
+from perdure.values.requests import EraseRequest
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_beginning import ME
 from tests.integration.workflows.resumable_agent.test_lessons import FLAKY, answer, learned, lessons_of, retried

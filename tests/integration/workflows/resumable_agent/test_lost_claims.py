@@ -14,9 +14,9 @@ from localservers import Server
 from perdure import Answer
 from perdure.agent.steps.once import OnceRunner
 from perdure.errors import ClaimLost
-from perdure.questions import QuestionKind
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import ask, connect
+from perdure.values.questions import QuestionKind
 from tests.conftest import OwnServers
 from tests.crash.test_tool_steps import lines, reset
 from tests.integration.workflows.resumable_agent.test_without_redis import refused_before

@@ -16,7 +16,7 @@ from temporalio.client import WorkflowFailureError
 
 from perdure import Answer
 from perdure.mcp import servers as mcp_servers
-from perdure.questions import Question
+from perdure.values.questions import Question
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_failing import refused
 from tests.support.goals import agents_on, goal

@@ -7,11 +7,11 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from perdure import AgentTask, Answer
-from perdure.changes import Actor, ActorKind
-from perdure.entries import State
 from perdure.identity import content_digest
 from perdure.policies.shape import Outcome
-from perdure.questions import Approval, QuestionKind
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import State
+from perdure.values.questions import Approval, QuestionKind
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_corrections import RIGHT, WRONG, believed, memories
 from tests.support.goals import Agents, agents_on, goal

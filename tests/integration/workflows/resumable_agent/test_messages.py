@@ -13,8 +13,8 @@ from perdure import Actor, ActorKind, PauseRequest, Progress, Redirection, TaskM
 from perdure.agent.steering import Steering
 from perdure.history import History
 from perdure.model import Instant
-from perdure.steering import InterventionKind
-from perdure.tasks import Phase, TaskResult
+from perdure.values.steering import InterventionKind
+from perdure.values.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.goals import Agents, agents_on, goal
 from tests.support.harness import Bench

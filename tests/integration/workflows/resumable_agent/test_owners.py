@@ -8,13 +8,13 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from perdure import Actor, ActorKind, Answer
-from perdure.entries import State
 from perdure.errors import UnknownOwner
 from perdure.identity import author_id
-from perdure.jobs import Receipt
-from perdure.requests import SOMEBODY, EraseRequest
 from perdure.stores.journal.lines import Accepted
-from perdure.updates import MemoryUpdate, Removal
+from perdure.values.entries import State
+from perdure.values.jobs import Receipt
+from perdure.values.requests import SOMEBODY, EraseRequest
+from perdure.values.updates import MemoryUpdate, Removal
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of, until_true

@@ -10,8 +10,8 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpda
 from temporalio.exceptions import CancelledError
 
 from perdure import Actor, ActorKind, PauseRequest, Progress, TaskFeedback
-from perdure.steering import InterventionKind
-from perdure.tasks import Phase
+from perdure.values.steering import InterventionKind
+from perdure.values.tasks import Phase
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_questions_to_people import answer
 from tests.support.harness import Bench, bench

@@ -13,15 +13,15 @@ from temporalio.exceptions import ApplicationError
 
 from perdure import AgentTask, Answer
 from perdure.agent.steps.enforcement import PolicyGate
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidPolicy
 from perdure.identity import content_digest
 from perdure.policies.library import PolicyLibrary
 from perdure.policies.ruling import Ruling
 from perdure.policies.shape import Outcome
-from perdure.questions import Approval, QuestionKind
 from perdure.stores.redis import keys
-from perdure.tasks import Phase, TaskResult
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.questions import Approval, QuestionKind
+from perdure.values.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.deployment import deployment
 from tests.integration.workflows.resumable_agent.test_goals import AGENT, goal, lines_of

@@ -11,10 +11,10 @@ from temporalio.exceptions import ApplicationError, CancelledError
 
 from perdure import Answer
 from perdure.identity import idempotency_key
-from perdure.questions import AnswerType, Question, QuestionKind
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
-from perdure.tasks import Phase, Progress, TaskResult
+from perdure.values.questions import AnswerType, Question, QuestionKind
+from perdure.values.tasks import Phase, Progress, TaskResult
 from tests.support.harness import Bench
 from tests.support.tools import written_by
 from tests.support.waiting import progress_of, question_of, until_true

@@ -14,7 +14,7 @@ from perdure import Answer
 from perdure.agent import quick_steps
 from perdure.agent.steps.calls import QUICK_SECONDS
 from perdure.history import ACTIVITY, EVENTS
-from perdure.tasks import TaskResult
+from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of, until_true

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from perdure import Actor, ActorKind, AgentTask, TaskResult
-from perdure.entries import Purpose
-from perdure.episodes import Episode, EpisodeKind
+from perdure.values.entries import Purpose
+from perdure.values.episodes import Episode, EpisodeKind
 from tests.integration.workflows.resumable_agent.test_questions_to_people import answer
 from tests.support.harness import Bench
 from tests.support.waiting import question_of

@@ -12,10 +12,10 @@ from temporalio.service import RPCError
 from perdure import AgentTask, Answer
 from perdure.agent.offered_skills import OfferedSkill, task_of_call
 from perdure.agent.preparation import PreparedTask
-from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
-from perdure.tasks import TaskResult
-from perdure.trials import Trials
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.tasks import TaskResult
+from perdure.values.trials import Trials
 from tests.conftest import Servers
 from tests.support.goals import AGENT, Agents, agents_on, goal
 from tests.support.tools import lines_in

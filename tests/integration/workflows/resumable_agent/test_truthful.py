@@ -19,7 +19,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from perdure import TaskResult
 from perdure.agent.steps.calls import StepCall
 from perdure.names import Activity
-from perdure.questions import Approval, EffectFate
+from perdure.values.questions import Approval, EffectFate
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_questions_to_people import answer
 from tests.support.goals import AGENT, agents_on, goal

@@ -11,10 +11,10 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import CancelledError
 
-from perdure.changes import Actor, ActorKind
-from perdure.events import Event
 from perdure.names import Activity
-from perdure.tasks import Phase, TaskResult
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.events import Event
+from perdure.values.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import progress_of, until

@@ -14,19 +14,19 @@ from activities.task_runs import TaskRuns
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, Answer
 from perdure.agent.state import TaskState
-from perdure.bindings import TaskBinding
 from perdure.errors import InvalidInput, JournalMismatch, StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.connection import ask
-from perdure.tasks import Progress, TaskResult
+from perdure.values.bindings import TaskBinding
+from perdure.values.tasks import Progress, TaskResult
 from tests.conftest import OwnServers
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until, until_true
 from worker.gateway import Gateway
 from worker.gateway.tasks import CHECKED_AT_ONCE
+from workflows.claim_renewal import keeping_id
 from workflows.keep_claims import KeepClaims
-from workflows.keeper import keeping_id
 
 ME = Actor(kind=ActorKind.PERSON, id="me")
 
@@ -270,7 +270,7 @@ async def test_a_task_that_completes_behind_a_cancelled_run_is_bound_although_bo
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: bool
 ) -> None:
     if not apart:
-        monkeypatch.setattr("workflows.keeper.keeping_id", _keeping_id_of_any_end)
+        monkeypatch.setattr("workflows.claim_renewal.keeping_id", _keeping_id_of_any_end)
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with bench(fleet.addresses, tmp_path) as agents:
         skill = agents.skill(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from localservers import Server
-from perdure.jobs import Fate, Receipt
+from perdure.values.jobs import Fate, Receipt
 from tests.conftest import OwnServers, Servers
 from tests.support.harness import bench
 

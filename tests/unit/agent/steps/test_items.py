@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
 from perdure.agent.steps.items import items_of
-from perdure.entries import Lane, MemoryType, Source
-from perdure.items import MemoryItem, PatternItem
 from perdure.skills.templates import MemoryTemplate, RecordTemplate
+from perdure.values.entries import Lane, MemoryType, Source
+from perdure.values.items import MemoryItem, PatternItem
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 CONTEXT = StepContext(tenant="t_1", session="s", task_id="t", path="audit[2].inspect", occurred_at=NOW)

@@ -7,7 +7,7 @@ from perdure.agent.steps.judgements import LONGEST_JUDGED, LONGEST_REASON, judge
 from perdure.agent.steps.prompt_steps import Answered
 from perdure.registry.judge import Judge
 from perdure.skills.library import read_skill
-from perdure.tasks import Evaluation, Judgement
+from perdure.values.tasks import Evaluation, Judgement
 
 SKILL = "name: x\nsteps: [{id: a, tool: echo}]\n"
 

@@ -9,8 +9,8 @@ from perdure.agent.steps.calls import Acting, Resumed, StepCall, Value
 from perdure.agent.steps.resume_point import Reached, is_undecided
 from perdure.policies.ruling import Ruling
 from perdure.policies.shape import Outcome
-from perdure.questions import QuestionKind, TakenAnswer
 from perdure.skills.steps import ToolStep
+from perdure.values.questions import QuestionKind, TakenAnswer
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 RULING = Ruling(outcome=Outcome.ASK, tool="look", step="a", arguments="d", policies=(), version="v")

@@ -10,13 +10,13 @@ from pydantic import JsonValue
 from perdure.agent.steps import step_episodes
 from perdure.agent.steps.calls import Acting, Ended, Result, StepCall, Value
 from perdure.agent.steps.task_calls import AnnounceCall
-from perdure.entries import Lane
-from perdure.episodes import DRAFT, LONGEST, EpisodeKind, importance
-from perdure.items import MemoryItem, RecordItem
-from perdure.questions import Question, QuestionKind, TakenAnswer
-from perdure.said import Voice
 from perdure.skills.steps import ToolStep
-from perdure.tasks import MemoryMode, StepStatus
+from perdure.values.entries import Lane
+from perdure.values.episodes import DRAFT, LONGEST, EpisodeKind, importance
+from perdure.values.items import MemoryItem, RecordItem
+from perdure.values.questions import Question, QuestionKind, TakenAnswer
+from perdure.values.statements import Voice
+from perdure.values.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CALL = StepCall(

@@ -7,8 +7,8 @@ from perdure.errors import StoreUnavailable
 from perdure.memory.audit.audit import Audit
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.audit_heads import AuditHeads, KnownHead
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.heads import AuditHeads, KnownHead
 from perdure.stores.tenant_key import TenantKey
 
 

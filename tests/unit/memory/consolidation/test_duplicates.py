@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.assertions import Assertion
-from perdure.entries import Memory, MemoryType, Purpose, State
 from perdure.memory.consolidation.duplicates import is_duplicate, kept_first, normal
 from perdure.memory.updates.merges import merged
+from perdure.values.assertions import Assertion
+from perdure.values.entries import Memory, MemoryType, Purpose, State
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TRAIN = Assertion(subject="train", attribute="i travel", value="by")

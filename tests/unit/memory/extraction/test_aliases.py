@@ -7,7 +7,7 @@ import pytest
 
 from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.rules import extraction_of
-from perdure.said import Said
+from perdure.values.statements import Said
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.assertions import Assertion
 from perdure.memory.extraction.assertions import Stated, assertion_of
 from perdure.memory.writing.agreement import Agreement, agreement
+from perdure.values.assertions import Assertion
 
 AT = datetime(2026, 5, 6, 12, tzinfo=UTC)
 """A Wednesday."""

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.episodes import LONGEST
 from perdure.memory.extraction.screening import brief, screen
+from perdure.values.episodes import LONGEST
 
 PRIVATE = ["jonathan.doe@example.com", "DE89 3704 0044 0532 0130 00", "4111 1111 1111 1111"]
 

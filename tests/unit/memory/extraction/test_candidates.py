@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.entries import MemoryType, Source
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.candidates import candidate_of
-from perdure.said import Candidate, Said, Voice
+from perdure.values.entries import MemoryType, Source
+from perdure.values.statements import Candidate, Said, Voice
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.memory.extraction.rules import extraction_of
-from perdure.said import Said, Voice
+from perdure.values.statements import Said, Voice
 
 SAID = """
 Our gardener comes on Mondays; his mobile is 07700 900 461. | 900 461

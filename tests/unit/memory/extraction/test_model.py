@@ -9,9 +9,6 @@ from typing import Any, cast
 import pytest
 from pytest_httpserver import HTTPServer
 
-from perdure.assertions import Assertion
-from perdure.entries import MemoryType, Source
-from perdure.items import MemoryItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.model import ModelExtractor, Statements, extractor_of
 from perdure.memory.extraction.parser import sentences
@@ -20,7 +17,10 @@ from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.behaviour import behaviour_of
 from perdure.models.language import Api
 from perdure.models.language.openai import OpenAILanguageModel
-from perdure.said import Extraction, Ground, Said, Voice
+from perdure.values.assertions import Assertion
+from perdure.values.entries import MemoryType, Source
+from perdure.values.items import MemoryItem
+from perdure.values.statements import Extraction, Ground, Said, Voice
 from tests.support.model_server import serve_model
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from perdure.errors import InvalidInput
-from perdure.items import TurnItem
-from perdure.jobs import UnusableItem
 from perdure.memory.extraction.grounds.short_answers import EARLIER, given_kind, leaves_open
 from perdure.memory.extraction.preceding_turns import answering, before_items, open_question, turns_said
 from perdure.memory.extraction.private import screened, screened_json
 from perdure.memory.extraction.rules import extraction_of
 from perdure.memory.extraction.screening import answered, brief_before, brief_end, screen
 from perdure.memory.write_policies import Private, WritePolicy
-from perdure.said import Ground, Said, Voice
+from perdure.values.items import TurnItem
+from perdure.values.jobs import UnusableItem
+from perdure.values.statements import Ground, Said, Voice
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import JsonValue
 
-from perdure.assertions import Assertion
-from perdure.entries import Lane, Relation
 from perdure.errors import InvalidItem
-from perdure.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, PatternItem, TurnItem
-from perdure.jobs import UnusableItem
 from perdure.memory.extraction.private import screened, screened_json
 from perdure.memory.write_policies import POLICIES, Private, WritePolicy
 from perdure.model import LONGEST_TEXT
 from perdure.names import EXACT_POLICY
+from perdure.values.assertions import Assertion
+from perdure.values.entries import Lane, Relation
+from perdure.values.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, PatternItem, TurnItem
+from perdure.values.jobs import UnusableItem
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 POLICY = WritePolicy()

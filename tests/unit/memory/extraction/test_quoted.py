@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import Lane, MemoryType
-from perdure.episodes import Episode, EpisodeKind
 from perdure.memory.extraction.grounds.rendered_memory import without_rendered
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import RecalledItem
-from tests.unit.memory.extraction.test_rendered_memory import NEW, item
+from perdure.values.entries import Lane, MemoryType
+from perdure.values.episodes import Episode, EpisodeKind
+from tests.unit.memory.extraction.grounds.test_rendered_memory import NEW, item
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 WORDS = ["zebra", "tea", "(5 of 6)", "<b>", "a: b", "## x", "> y", "10:30", "Ärger", "- z", "|"]

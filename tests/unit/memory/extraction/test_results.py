@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from perdure.entries import MARKER
 from perdure.memory.extraction.results import MOST, READ, statements_of
 from perdure.memory.write_policies import WritePolicy
-from perdure.said import Ground
+from perdure.values.entries import MARKER
+from perdure.values.statements import Ground
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 FACT = "The staging database runs Postgres 16."

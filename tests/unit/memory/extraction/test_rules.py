@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import MemoryType, Source
 from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.openers import trimmed
 from perdure.memory.extraction.rules import RuleExtractor, extraction_of
 from perdure.memory.write_policies import WritePolicy
 from perdure.model import LONGEST_TEXT
-from perdure.said import Extraction, Extractor, Ground, Said, Voice
+from perdure.values.entries import MemoryType, Source
+from perdure.values.statements import Extraction, Extractor, Ground, Said, Voice
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

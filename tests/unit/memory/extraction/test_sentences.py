@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from perdure.memory.extraction.rules import extraction_of
-from perdure.said import Said, Voice
+from perdure.values.statements import Said, Voice
 
 FILES = sorted(Path(__file__).parent.glob("*.jsonl"))
 

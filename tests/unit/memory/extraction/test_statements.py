@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.assertions import Assertion
-from perdure.items import MemoryItem
 from perdure.memory.extraction.assertions import Stated, assertion_of
 from perdure.memory.extraction.statements import restated, stated, stated_by
+from perdure.values.assertions import Assertion
+from perdure.values.items import MemoryItem
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 TEXT = "Until tomorrow the demo runs on canvas-2."

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.entries import Lane, Record
 from perdure.memory.forgetting.selection import DueEntry, Forgetting, Guard, SweepCounts, select
 from perdure.memory.retention import RetentionRules
+from perdure.values.entries import Lane, Record
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RULES = RetentionRules()

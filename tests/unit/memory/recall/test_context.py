@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import EntryKind, Lane, MemoryType
-from perdure.episodes import Episode, EpisodeKind
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import FoundBy, RecalledItem
+from perdure.values.entries import EntryKind, Lane, MemoryType
+from perdure.values.episodes import Episode, EpisodeKind
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOSTILE = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from perdure.decay import Decay
-from perdure.entries import Entry, Memory
-from perdure.filters import Filters
 from perdure.memory.recall.decay_paging import past_faded
+from perdure.values.decay import Decay
+from perdure.values.entries import Entry, Memory
+from perdure.values.filters import Filters
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 FILTERS = Filters(now=NOW, min_confidence=0.7, decay=Decay(half_life_days=180, fresh_days=30))

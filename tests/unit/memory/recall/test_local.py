@@ -1,15 +1,15 @@
 from datetime import UTC, datetime, timedelta
 
-from perdure.changes import Actor, ActorKind, Deletion
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source
-from perdure.items import Item, MemoryItem, PatternItem, RecordItem, item_id
-from perdure.jobs import Batch
 from perdure.memory.extraction.statements import stated
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import WritePolicy
 from perdure.stores.journal.lines import Forgotten, Line, accepted
 from perdure.tolerance import tolerant
+from perdure.values.changes import Actor, ActorKind, Deletion
+from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record, Source
+from perdure.values.items import Item, MemoryItem, PatternItem, RecordItem, item_id
+from perdure.values.jobs import Batch
 from perdure.words import stems
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

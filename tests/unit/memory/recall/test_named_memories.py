@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.assertions import Assertion
-from perdure.entries import Memory, Relation, State
-from perdure.filters import Filters
-from perdure.labels import asked_labels
 from perdure.memory.recall import local
 from perdure.memory.recall.named_memories import NamedMemory, answered, directly, links_of, relatives
 from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.ranking import RELEVANCE_FIRST
 from perdure.memory.retention import RetentionRules
+from perdure.values.assertions import Assertion
+from perdure.values.entries import Memory, Relation, State
+from perdure.values.filters import Filters
+from perdure.values.labels import asked_labels
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

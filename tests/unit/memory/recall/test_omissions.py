@@ -1,12 +1,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from perdure.entries import EntryKind, Hit, Memory, State, Turn
-from perdure.filters import Omission
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.omissions import EXPLAINED, NOT_MEANT, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query
 from perdure.memory.recall.ranking import score_exact
+from perdure.values.entries import EntryKind, Hit, Memory, State, Turn
+from perdure.values.filters import Omission
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

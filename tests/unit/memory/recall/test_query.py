@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from perdure.documents import validated
-from perdure.entries import Lane
 from perdure.errors import InvalidInput
 from perdure.memory.recall.query import Query
-from perdure.requests import SOMEBODY, RecallRequest
-from perdure.strategies import ProfileName, Strategy
+from perdure.values.entries import Lane
+from perdure.values.requests import SOMEBODY, RecallRequest
+from perdure.values.strategies import ProfileName, Strategy
 
 
 @pytest.mark.parametrize(

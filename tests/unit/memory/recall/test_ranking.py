@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import Hit, Memory, MemoryType, Source
 from perdure.memory.recall.ranking import (
     HYBRID,
     PROFILES,
@@ -21,7 +20,8 @@ from perdure.memory.recall.ranking import (
     until_it_falls,
 )
 from perdure.memory.retention import RetentionRules
-from perdure.strategies import ProfileName
+from perdure.values.entries import Hit, Memory, MemoryType, Source
+from perdure.values.strategies import ProfileName
 
 SURE = Profile(name="sure", words=0.5, quality=1.0, confidence=1.0, recency=0.0, frequency=0.0)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
-from perdure.changes import Deletion
-from perdure.entries import MemoryType
-from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id
-from perdure.items import statement
 from perdure.memory.recall.sessions import learned, unforgotten
+from perdure.values.changes import Deletion
+from perdure.values.entries import MemoryType
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.items import statement
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 TRAIN = "I always travel by train."

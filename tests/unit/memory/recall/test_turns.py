@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import Hit, Turn
 from perdure.memory.recall import turns
 from perdure.memory.recall.turns import Asked, limits, named, rank_turns, relevant_turns, without_names
+from perdure.values.entries import Hit, Turn
 from perdure.words import stems
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)

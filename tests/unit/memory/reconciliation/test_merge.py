@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Deletion
-from perdure.entries import Memory, MemoryType, Source, State
 from perdure.memory.reconciliation.merge import Origin, logged, merge, reconcile
+from perdure.values.changes import Deletion
+from perdure.values.entries import Memory, MemoryType, Source, State
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VERSIONS = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 3))

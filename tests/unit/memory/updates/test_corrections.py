@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.changes import ActorKind
-from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import InvalidInput
-from perdure.items import MemoryItem
 from perdure.memory.updates.corrections import require_kept, require_undoubted
+from perdure.values.changes import ActorKind
+from perdure.values.entries import Memory, MemoryType, Source
+from perdure.values.items import MemoryItem
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

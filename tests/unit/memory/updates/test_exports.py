@@ -10,14 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.changes import Actor, ActorKind
-from perdure.consents import Consent
-from perdure.entries import MARKER, Entry, Lane, Memory, Purpose, Record, State, Turn
-from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import InvalidInput
 from perdure.identity import content_digest
-from perdure.items import MemoryItem
-from perdure.memberships import Membership
 from perdure.memory.updates.exports import (
     ExportedConsent,
     ExportedEpisode,
@@ -31,6 +25,12 @@ from perdure.memory.updates.exports import (
     written,
 )
 from perdure.stores.journal.lines import Changed, Line, Settled
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.consents import Consent
+from perdure.values.entries import MARKER, Entry, Lane, Memory, Purpose, Record, State, Turn
+from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.items import MemoryItem
+from perdure.values.memberships import Membership
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 BY = Actor(kind=ActorKind.PERSON, id="ada")

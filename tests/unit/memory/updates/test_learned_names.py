@@ -2,8 +2,8 @@
 
 import pytest
 
-from perdure.entries import MOST_NAMES
 from perdure.memory.updates.learned_names import names_learned
+from perdure.values.entries import MOST_NAMES
 
 NAMES = ("Kubernetes",)
 

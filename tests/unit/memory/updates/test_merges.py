@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.entries import Memory, MemoryType, Purpose, Relation, Source, State
 from perdure.errors import InvalidInput
 from perdure.memory.extraction.statements import stated_by
 from perdure.memory.retention import RetentionRules
 from perdure.memory.updates.merges import ancestor, merged, merged_id, require_mergeable, says_more, taken_apart
+from perdure.values.entries import Memory, MemoryType, Purpose, Relation, Source, State
 from tests.support.memories import NOW, memory
 
 names = st.lists(st.sampled_from(["k8s", "kube", "pod", "node"]), max_size=4, unique=True).map(tuple)

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import ActorKind
-from perdure.entries import OCCURRENCES_KEPT, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
 from perdure.memory.updates.merges import merged_id
 from perdure.memory.updates.revisions import (
@@ -23,7 +21,19 @@ from perdure.memory.updates.revisions import (
     trial_of,
     why_of,
 )
-from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
+from perdure.values.changes import ActorKind
+from perdure.values.entries import OCCURRENCES_KEPT, MemoryType, Purpose, Source, State
+from perdure.values.updates import (
+    Correction,
+    Credit,
+    Feedback,
+    MemoryUpdate,
+    Merger,
+    Pinning,
+    Removal,
+    Reversion,
+    Update,
+)
 from tests.support.memories import NOW, memory
 
 

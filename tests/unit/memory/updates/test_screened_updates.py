@@ -2,12 +2,12 @@
 
 import pytest
 
-from perdure.entries import Relation
 from perdure.errors import InvalidInput
 from perdure.memory.updates.screened_updates import screened_update
 from perdure.memory.write_policies import Private, WritePolicy
 from perdure.model import LONGEST_TEXT
-from perdure.updates import Correction, Pinning, UpdateRequest
+from perdure.values.entries import Relation
+from perdure.values.updates import Correction, Pinning, UpdateRequest
 
 POLICY = WritePolicy()
 STRICT = WritePolicy(private=Private.REFUSE)

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.changes import Actor, ActorKind, Deletion
-from perdure.entries import Memory
 from perdure.errors import InvalidInput
 from perdure.memory.updates.versions import outcome, rejections, settled_jobs, version_of, versions
 from perdure.stores.journal.lines import Changed, Forgotten, Refusal, Settled
+from perdure.values.changes import Actor, ActorKind, Deletion
+from perdure.values.entries import Memory
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 BY = Actor(kind=ActorKind.PERSON, id="ada")

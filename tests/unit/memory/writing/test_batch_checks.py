@@ -10,10 +10,10 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.errors import InvalidItem
-from perdure.items import LARGEST_PAYLOAD, FeedbackItem, PatternItem, RecommendationItem, RecordItem
-from perdure.jobs import Batch, UnusableItem
 from perdure.memory.writing.batch_checks import LARGEST_BATCH, batches, read_batch
 from perdure.tolerance import read_back
+from perdure.values.items import LARGEST_PAYLOAD, FeedbackItem, PatternItem, RecommendationItem, RecordItem
+from perdure.values.jobs import Batch, UnusableItem
 
 GOOD: dict[str, JsonValue] = {
     "kind": "memory",

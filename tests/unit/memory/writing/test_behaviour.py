@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.entries import MemoryType, Source
-from perdure.items import MemoryItem
 from perdure.memory.writing.behaviour import behaviour_of, place_of
+from perdure.values.entries import MemoryType, Source
+from perdure.values.items import MemoryItem
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from perdure.changes import Actor, ActorKind
-from perdure.entries import Entry, Memory, MemoryType, Source, State
-from perdure.items import MemoryItem, item_id
-from perdure.jobs import Decision, PlannedItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.statements import stated
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.contradictions import verdict
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.entries import Entry, Memory, MemoryType, Source, State
+from perdure.values.items import MemoryItem, item_id
+from perdure.values.jobs import Decision, PlannedItem
 from tests.support.stories import believed, current, stories, written
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from perdure.entries import Entry, Memory, Purpose, State
-from perdure.items import MemoryItem, item_id
-from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.writing.observation import after, applied, observed, successors, unusable, without
+from perdure.values.entries import Entry, Memory, Purpose, State
+from perdure.values.items import MemoryItem, item_id
+from perdure.values.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from perdure.entries import Source
-from perdure.items import MemoryItem
-from perdure.jobs import Decision
 from perdure.memory.extraction.statements import stated
+from perdure.values.entries import Source
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Decision
 from tests.support.stories import START, written
 
 _PAIRS = Path(__file__).parent / "pairs"

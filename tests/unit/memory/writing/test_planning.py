@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Actor, ActorKind, Deletion
-from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
-from perdure.items import MemoryItem, PatternItem, import_of, item_id, statement
-from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing import observation
 from perdure.memory.writing.observation import applied, observed, occurrence_of
 from perdure.memory.writing.planning import Known, plan
+from perdure.values.changes import Actor, ActorKind, Deletion
+from perdure.values.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
+from perdure.values.items import MemoryItem, PatternItem, import_of, item_id, statement
+from perdure.values.jobs import Batch, Decision, PlannedItem, UnusableItem
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 NOTHING = Known(entries={}, deletions={})

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.consents import refusal
-from perdure.entries import Entry, Lane, Memory, Purpose, State
-from perdure.items import MemoryItem, PatternItem, item_id
-from perdure.jobs import Approved, Batch, Decision, PlannedItem
 from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.observation import applied, observed
 from perdure.memory.writing.planning import Known, plan
+from perdure.values.consents import refusal
+from perdure.values.entries import Entry, Lane, Memory, Purpose, State
+from perdure.values.items import MemoryItem, PatternItem, item_id
+from perdure.values.jobs import Approved, Batch, Decision, PlannedItem
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 

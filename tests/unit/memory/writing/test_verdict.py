@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from perdure.entries import Memory, MemoryType, Source, State
-from perdure.items import MemoryItem
-from perdure.jobs import Batch, Decision
 from perdure.memory.extraction.statements import stated
 from perdure.memory.writing.contradictions import Contradiction, doubt, overtaken, replaces, verdict
 from perdure.memory.writing.observation import observed
+from perdure.values.entries import Memory, MemoryType, Source, State
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch, Decision
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

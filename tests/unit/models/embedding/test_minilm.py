@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from perdure.errors import EmbeddingMismatch
 from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder, find_minilm, verify_minilm
+from perdure.models.errors import ModelFileDamaged
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ async def test_no_text_gives_no_vector(embedder: MiniLMEmbedder) -> None:
 def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    with pytest.raises(EmbeddingMismatch, match="install it again"):
+    with pytest.raises(ModelFileDamaged, match="install it again"):
         verify_minilm(tmp_path)
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Actor, ActorKind
 from perdure.memory.audit.verification import AuditReport, Missing, report
 from perdure.stores.audit.chain import Checked, chained, check, root
 from perdure.stores.audit.lines import AuditHead, AuditKind, AuditLine
+from perdure.values.changes import Actor, ActorKind
 
 KEY, FILE, NOW = bytes(range(32)), "20260101T000000-aa.jsonl", datetime(2026, 1, 1, tzinfo=UTC)
 TENANT = "t_1"

@@ -8,12 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.consents import Consent
-from perdure.entries import Entry, Memory, Purpose, State
-from perdure.items import MemoryItem, item_id
-from perdure.jobs import Batch
-from perdure.memberships import Membership
 from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
 from perdure.memory.retention import RetentionRules
@@ -35,6 +29,12 @@ from perdure.stores.journal.lines import (
     encode,
     of_kind,
 )
+from perdure.values.changes import Actor, ActorKind, Deletion, Refusal
+from perdure.values.consents import Consent
+from perdure.values.entries import Entry, Memory, Purpose, State
+from perdure.values.items import MemoryItem, item_id
+from perdure.values.jobs import Batch
+from perdure.values.memberships import Membership
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TENANT = "t_1"

@@ -2,12 +2,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.consents import Consent
-from perdure.entries import Memory, MemoryType, Purpose, Source
-from perdure.items import MemoryItem, item_id
-from perdure.jobs import Batch, UnusableItem
-from perdure.memberships import Membership
 from perdure.stores.journal.lines import (
     Changed,
     Consented,
@@ -25,6 +19,12 @@ from perdure.stores.journal.lines import (
     known,
     of_kind,
 )
+from perdure.values.changes import Actor, ActorKind, Deletion, Refusal
+from perdure.values.consents import Consent
+from perdure.values.entries import Memory, MemoryType, Purpose, Source
+from perdure.values.items import MemoryItem, item_id
+from perdure.values.jobs import Batch, UnusableItem
+from perdure.values.memberships import Membership
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEM = MemoryItem(content="two\nlines \u2028", occurrence="o", occurred_at=NOW)

@@ -18,16 +18,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
-from perdure.items import MemoryItem, item_id
-from perdure.jobs import Batch
 from perdure.stores.journal import files as files_of
 from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled, accepted, decode, encode, ids_of
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.values.changes import Actor, ActorKind, Deletion, Refusal
+from perdure.values.entries import Memory, MemoryType, Source
+from perdure.values.items import MemoryItem, item_id
+from perdure.values.jobs import Batch
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=365)
@@ -218,7 +218,7 @@ _FULL = textwrap.dedent("""
     import asyncio, resource, signal, sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from perdure.changes import Deletion
+    from perdure.values.changes import Deletion
     from perdure.errors import StoreUnavailable
     from perdure.stores.journal.lines import Forgotten
     from perdure.stores.journal.log import Journal

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.assertions import Assertion
-from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Relation, Source, State, Turn
 from perdure.errors import InvalidInput
 from perdure.identity import canonical_json
 from perdure.stores.weaviate.mapping import NEVER, entry_from, micros, properties_of
+from perdure.values.assertions import Assertion
+from perdure.values.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Relation, Source, State, Turn
 
 # To the minute, as offsets are in JSON: what has passed through it has no other.
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))

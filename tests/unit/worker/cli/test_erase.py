@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from perdure.erasures import UNREACHABLE, ErasureReceipt
+from perdure.values.erasures import UNREACHABLE, ErasureReceipt
 from worker.cli import erase
 from worker.cli.commands import app
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from perdure.changes import Refusal
-from perdure.entries import Purpose
-from perdure.explanations import NotListed, RecallSummary, TaskExplanation
-from perdure.filters import Omission
-from perdure.jobs import SettledJob
+from perdure.values.changes import Refusal
+from perdure.values.entries import Purpose
+from perdure.values.explanations import NotListed, RecallSummary, TaskExplanation
+from perdure.values.filters import Omission
+from perdure.values.jobs import SettledJob
 from worker.cli.explain import show
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from perdure.changes import Actor, ActorKind
 from perdure.policies.ruling import Ruling, Spoke
 from perdure.policies.shape import Outcome
-from perdure.questions import Approval
 from perdure.stores.audit.lines import AuditKind, AuditLine
+from perdure.values.changes import Actor, ActorKind
+from perdure.values.questions import Approval
 from tests.support.guarding import Policies
 from worker import audits
 from worker.cli.commands import app

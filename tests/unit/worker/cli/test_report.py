@@ -2,7 +2,7 @@
 
 import pytest
 
-from perdure.tasks import Phase, TaskResult
+from perdure.values.tasks import Phase, TaskResult
 from worker.cli.tasks import report
 
 

@@ -5,7 +5,7 @@ import datetime
 import pytest
 from typer.testing import CliRunner
 
-from perdure.tasks import Phase
+from perdure.values.tasks import Phase
 from worker.cli.commands import app
 from worker.gateway.task_list import TaskFilter
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from perdure.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest
 from perdure.settings import Settings
-from perdure.tasks import AgentTask
-from perdure.updates import Correction
+from perdure.values.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest
+from perdure.values.tasks import AgentTask
+from perdure.values.updates import Correction
 from worker.gateway import Gateway
 from worker.http import bodies
 from worker.http.app import make_app

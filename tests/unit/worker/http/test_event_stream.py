@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from perdure.access import Caller, acting
 from perdure.refusals import TooManyRequests
+from perdure.values.access_tokens import Caller, acting
 from worker.http.event_stream import STREAMS_OF_ONE, Followers
 
 

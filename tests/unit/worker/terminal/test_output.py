@@ -15,7 +15,7 @@ from perdure.errors import (
     WorkflowCancelled,
 )
 from perdure.models.errors import ModelBusy, ModelKeyRefused, ModelRefused
-from perdure.questions import Approval, Question, QuestionKind, choice_of
+from perdure.values.questions import Approval, Question, QuestionKind, choice_of
 from worker.terminal.display import how_to_answer
 from worker.terminal.output import Exit, counted, draw, status_of
 

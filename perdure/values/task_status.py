@@ -1,0 +1,53 @@
+"""Where tasks and jobs are, as a service tells it to whoever asked for them. Pure values."""
+
+from perdure.model import Instant, OpenEnum, Passed
+from perdure.values.jobs import Receipt
+from perdure.values.tasks import Progress, TaskResult
+
+
+class StartedTask(Passed):
+    """A task that was started, or that existed already."""
+
+    workflow_id: str
+    new: bool
+    """Whether this request started it; otherwise it was open, or had completed, under the same id."""
+    ended_at: Instant | None = None
+    """When it completed, if it did."""
+    earlier: str = ""
+    """How an earlier run under the same id ended, in a word: it goes on from the effects that this one recorded."""
+    earlier_at: Instant | None = None
+    """When that was."""
+
+
+class TaskStanding(Passed):
+    """Where a task is."""
+
+    workflow_id: str
+    is_open: bool
+    phase: str = ""
+    """Its phase, as Temporal's list says it: also of one that left no result."""
+    progress: Progress | None = None
+    """None: no worker can say at the moment."""
+    result: TaskResult | None = None
+    """How it ended; None: it is open, or left none."""
+
+
+class JobStatus(OpenEnum):
+    """Where a job is. What is slow is running, and never failed; so is what an unknown status says."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class JobState(Passed):
+    """Where a job is, and what became of each of its items."""
+
+    job_id: str
+    status: JobStatus
+    stage: str = ""
+    """Of one that runs: what it does, where a worker can tell."""
+    receipt: Receipt | None = None
+    code: str = ""
+    """Of one that failed: the error's code."""
+    problem: str = ""

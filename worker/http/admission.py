@@ -1,0 +1,126 @@
+"""The one place where a request is let in or turned away, whatever its route. What declares no scope lets nobody in."""
+
+import asyncio
+from collections.abc import Sequence
+
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from perdure.errors import PerdureError
+from perdure.refusals import NotAuthenticated, NotPermitted, TooManyRequests
+from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.changes import PROGRAM
+from worker.access.authentication import Authenticator
+from worker.gateway import Gateway
+from worker.http.console.pages import login_instead, problem_page
+from worker.http.console.session import Sessions
+from worker.http.endpoints import BROWSER, PERSON, SCOPE
+from worker.http.problems import answer_of
+
+UNKNOWN = "no route"
+"""What is audited as asked for where a path is none of the service's: paths may hold ids."""
+
+
+class RequestAdmission:
+    """Lets a request in by its token, and audits the decision.
+
+    Args:
+        app: What is behind it.
+        routes: The routes of the application.
+        authenticator: Says whom a token stands for.
+        gateway: Audits.
+        sessions: Opens the cookies of browsers.
+        auditing: What is being audited; whoever ends the service waits for it.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        routes: Sequence[BaseRoute],
+        authenticator: Authenticator,
+        gateway: Gateway,
+        sessions: Sessions,
+        auditing: set[asyncio.Task[None]],
+    ) -> None:
+        self._app = app
+        self._routes = routes
+        self._authenticator = authenticator
+        self._gateway = gateway
+        self._sessions = sessions
+        self._auditing = auditing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        route = self._route(scope)
+        scope["state"]["route"] = f"{scope['method']} {route.path}" if route else UNKNOWN
+        declared = (route.openapi_extra or {}) if route else {}
+        scope["state"]["form"] = is_page = bool(declared.get(BROWSER))
+        if route is not None and SCOPE in declared and declared[SCOPE] is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._admitted(scope, declared, known=route is not None)
+        except PerdureError as error:
+            if is_page:
+                is_unknown = isinstance(error, NotAuthenticated)
+                request = Request(scope, receive)
+                answer = login_instead(request) if is_unknown else problem_page(request, error)
+                answer.headers["Connection"] = "close"
+            else:
+                answer = answer_of(error, scope["state"]["request_id"], {"Connection": "close"})
+            # The rest of a body that nobody reads must not be taken for the next request.
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool) -> None:
+        caller: Caller | None = None
+        try:
+            address = scope["client"][0] if scope.get("client") else ""
+            given = _authorization(scope)
+            if not given and declared.get(BROWSER) and (token := self._sessions.token_of(scope)):
+                given = f"Bearer {token}"
+            caller = await self._authenticator.caller(given, address)
+            # A page that says what the token lacks offers what it permits.
+            scope["state"]["caller"] = caller
+            if known:
+                # A route without a scope has none that any token has.
+                caller.require(TokenScope(str(declared.get(SCOPE))))
+            if declared.get(PERSON):
+                caller.require_person()
+        except (NotAuthenticated, NotPermitted):
+            self._audit(scope, caller, admitted=False)
+            raise
+        except TooManyRequests:
+            # The audit has the first of them; the others would fill it.
+            raise
+        self._audit(scope, caller, admitted=True)
+
+    def _audit(self, scope: Scope, caller: Caller | None, *, admitted: bool) -> None:
+        """Have the decision audited, like a read: it never keeps an answer waiting."""
+        state = scope["state"]
+        task = asyncio.create_task(
+            self._gateway.admission(
+                caller, state["route"], state["request_id"], admitted=admitted, by=caller.actor if caller else PROGRAM
+            )
+        )
+        self._auditing.add(task)
+        task.add_done_callback(self._auditing.discard)
+
+    def _route(self, scope: Scope) -> APIRoute | None:
+        for route in self._routes:
+            if isinstance(route, APIRoute) and route.matches(scope)[0] is Match.FULL:
+                return route
+        return None
+
+
+def _authorization(scope: Scope) -> str:
+    found = [value for name, value in scope["headers"] if name == b"authorization"]
+    # Of two, nobody knows which another program on the way has looked at.
+    return found[0].decode("latin-1") if len(found) == 1 else ""
