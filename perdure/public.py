@@ -117,6 +117,7 @@ from perdure.values.steering import (
     TaskMessage,
 )
 from perdure.values.strategies import ProfileName, Strategy
+from perdure.values.suspensions import Suspension
 from perdure.values.task_limits import Limits
 from perdure.values.task_status import JobState, JobStatus, StartedTask, TaskStanding
 from perdure.values.tasks import (
@@ -284,6 +285,7 @@ __all__ = [
     "StoreUnavailable",
     "Strategy",
     "Subject",
+    "Suspension",
     "SweepReport",
     "TakenMessage",
     "TaskExplanation",

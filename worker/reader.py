@@ -6,6 +6,7 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
@@ -14,6 +15,7 @@ from perdure.memory.membership import members_of
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
+from perdure.memory.recall.suspensions import holding
 from perdure.memory.updates.exports import ExportedConsent, ExportedHold, ExportedMembership, written
 from perdure.memory.updates.id_prefixes import identified
 from perdure.memory.updates.updater import unknown
@@ -107,16 +109,12 @@ class Reader:
             StoreUnavailable: Weaviate does not answer.
         """
         tenant = await self.tenant(user_id, handle.of)
-        stored, _ = await together(
-            self._reading.longterm.get(tenant, [item.id for item in handle.items]), self._check_all()
-        )
-        allowed = await self._allowed(tenant)
-        holding = {entry.id: entry for entry in stored.values() if allowed.objection(entry) is None}
-        await self.audited(tenant, [item.id for item in handle.items if item.id in holding], "handle", by)
+        found = await self._holding(tenant, [item.id for item in handle.items])
+        await self.audited(tenant, [item.id for item in handle.items if item.id in found], "handle", by)
         return [
-            recalled(Scored(entry=holding[item.id], score=item.score, parts={}), FoundBy.HANDLE, "by handle")
+            recalled(Scored(entry=found[item.id], score=item.score, parts={}), FoundBy.HANDLE, "by handle")
             for item in handle.items
-            if item.id in holding
+            if item.id in found
         ]
 
     async def texts(
@@ -137,9 +135,8 @@ class Reader:
         for of in (None, *owners):
             with contextlib.suppress(UnknownOwner):
                 reached = await self._reading.members.reached(tenant, of)
-                stored, _ = await together(self._reading.longterm.get(reached, list(ids)), self._check_all())
-                allowed = await self._allowed(reached)
-                told = {one.id: headline_of(one.text) for one in stored.values() if allowed.objection(one) is None}
+                held = await self._holding(reached, list(ids))
+                told = {one: headline_of(entry.text) for one, entry in held.items()}
                 await self.audited(reached, list(told), "explain", by)
                 found |= told
         return found
@@ -301,6 +298,13 @@ class Reader:
         tenant = key.tenant_of_installation if bound is None else key.tenant_of(bound)
         token, kind = (caller.token,) if caller else (), AuditKind.ADMITTED if admitted else AuditKind.TURNED_AWAY
         await self._reading.audit.read(tenant, token, why=what, operation=operation, by=by, kind=kind)
+
+    async def _holding(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
+        """Return, by id, those of the given entries that hold now and that the user consents to."""
+        get = partial(self._reading.longterm.get, tenant)
+        stored, _ = await together(get(ids), self._check_all())
+        allowed = await self._allowed(tenant)
+        return {one.id: one for one in await holding(stored.values(), allowed, get)}
 
     async def _allowed(self, tenant: str) -> Filters:
         return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))

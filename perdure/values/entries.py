@@ -2,7 +2,6 @@
 
 import json
 import unicodedata
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -13,6 +12,7 @@ from perdure.errors import InvalidInput
 from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Unit
 from perdure.values.assertions import Assertion
 from perdure.values.labels import without_determiner
+from perdure.values.suspensions import MOST_SUSPENSIONS, Suspension
 
 MARKER = "EXEC_MEMORY_JSON="
 """The marker before the canonical payload in a stored text, so that the payload can be restored from the text alone."""
@@ -245,13 +245,15 @@ class Memory(Remembered, Described):
     authors: Annotated[tuple[Name, ...], Field(max_length=MOST_AUTHORS)] = ()
     """In a team's or an agent's memory, the users who stated it, each by a digest (``identity.author_id``): their ids
     would outlast their erasure. Empty in a user's own memory, and of what a tool or an agent found out."""
-    suspended: tuple[Instant, Instant] | None = None
-    """From when until when something temporary overrides it, so that it does not hold."""
+    suspended: Annotated[tuple[Suspension, ...], Field(max_length=MOST_SUSPENSIONS)] = ()
+    """What temporary memories override it, and from when until when."""
 
     def holds(self, at: datetime) -> bool:
-        """Return whether it is true at a moment, as far as is known."""
-        if self.suspended and self.suspended[0] <= at < self.suspended[1]:
-            return False
+        """Return whether it is true at a moment, if what overrides it is believed."""
+        return self.is_dated(at) and not any(one.covers(at) for one in self.suspended)
+
+    def is_dated(self, at: datetime) -> bool:
+        """Return whether a moment is between its beginning and its end."""
         begun = self.valid_from is None or self.valid_from <= at
         return begun and (self.valid_until is None or self.valid_until > at)
 
@@ -289,38 +291,6 @@ class Turn(Remembered):
 
 Entry = Annotated[Record | Memory | Turn, Field(discriminator="kind")]
 """Anything that long-term memory keeps."""
-
-
-class Hit:
-    """An entry that a search found, and its score in each kind of search.
-
-    Args:
-        entry: The entry, or what reads it: a ranking needs the scores of a hundred, and a quarter of the entries.
-        cosine: How near it is; None: the vector search did not return it.
-        bm25: How well its words fit; None: the word search did not return it.
-        words: The words that it is searched by, see ``perdure.words``.
-    """
-
-    __slots__ = ("_entry", "bm25", "cosine", "words")
-
-    def __init__(
-        self,
-        entry: Entry | Callable[[], Entry],
-        cosine: float | None = None,
-        bm25: float | None = None,
-        words: str = "",
-    ) -> None:
-        self._entry = entry
-        self.cosine = cosine
-        self.bm25 = bm25
-        self.words = words
-
-    @property
-    def entry(self) -> Entry:
-        """The entry; read when it is first asked for."""
-        if callable(self._entry):
-            self._entry = self._entry()
-        return self._entry
 
 
 def payload_of(text: str) -> JsonValue:

@@ -86,6 +86,12 @@ class Filters(Model):
             return Omission.FILTERED
         return Omission.CONFIDENCE if self.believed(entry) < self.min_confidence else None
 
+    def overrides(self, memory: Memory) -> bool:
+        """Return whether a temporary memory counts against what it contradicts, whatever else is asked for."""
+        if memory.state is not State.CURRENT or memory.purpose in self.withheld or not memory.is_dated(self.now):
+            return False
+        return self.believed(memory) >= self.min_confidence
+
     def believed(self, entry: Entry) -> float:
         """Return how much an entry is believed at the moment at which it must hold."""
         return entry.confidence if self.decay is None else self.decay.believed(entry, self.now)

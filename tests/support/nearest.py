@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from perdure.stores.weaviate.store import LongTerm
-from perdure.values.entries import Hit
 from perdure.values.filters import Filters
+from perdure.values.hits import Hit
 from perdure.values.items import EARLIEST
 
 

@@ -163,6 +163,7 @@ EXPORTED = {
     "StoreUnavailable",
     "Strategy",
     "Subject",
+    "Suspension",
     "SweepReport",
     "TaskExplanation",
     "TaskFailed",

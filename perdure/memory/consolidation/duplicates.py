@@ -65,7 +65,7 @@ def _is_free(memory: Memory) -> bool:
         and not memory.superseded_by
         and not memory.pinned
         and memory.memory_type is not MemoryType.CONSTRAINT
-        and memory.suspended is None
+        and not memory.suspended
     )
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from perdure.values.entries import Entry, Hit, Memory
+from perdure.values.entries import Entry, Memory
 from perdure.values.filters import Filters
+from perdure.values.hits import Hit
 
 FoundT = TypeVar("FoundT", Entry, Hit)
 

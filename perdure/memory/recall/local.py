@@ -15,7 +15,8 @@ from perdure.model import Instant
 from perdure.stores.journal.folded_state import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line, batch_of
 from perdure.values.changes import Deletion, by_wording
-from perdure.values.entries import Entry, Hit, Memory, Record, State, headline_of
+from perdure.values.entries import Entry, Memory, Record, State, headline_of
+from perdure.values.hits import Hit
 from perdure.values.labels import halves as halves_of
 from perdure.values.labels import labels_of
 from perdure.words import ENGLISH, stems

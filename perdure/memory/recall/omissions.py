@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from perdure.memory.recall.query import LeftOut, Query, RecalledItem
-from perdure.values.entries import Entry, EntryKind, Hit, headline_of
+from perdure.values.entries import Entry, EntryKind, headline_of
 from perdure.values.filters import Omission
+from perdure.values.hits import Hit
 from perdure.values.strategies import Strategy
 
 EXPLAINED = 50

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from perdure.memory.retention import RetentionRules
 from perdure.model import Model, Unit
-from perdure.values.entries import Entry, Hit
+from perdure.values.entries import Entry
 from perdure.values.filters import is_of_task
+from perdure.values.hits import Hit
 from perdure.values.strategies import ProfileName
 
 _DAY = 86_400.0

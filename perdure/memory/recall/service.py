@@ -49,9 +49,10 @@ from perdure.stores.spool import Spool
 from perdure.stores.weaviate.mapping import KINDS
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
-from perdure.values.entries import Entry, Hit, Memory
+from perdure.values.entries import Entry, Memory
 from perdure.values.episodes import Episode
 from perdure.values.filters import MIN_CONFIDENCE, Omission
+from perdure.values.hits import Hit
 from perdure.values.labels import asked_labels
 from perdure.values.strategies import Strategy
 

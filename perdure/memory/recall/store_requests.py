@@ -3,31 +3,33 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.memory.recall import local, sessions
-from perdure.memory.recall.absences import What
 from perdure.memory.recall.journal_fallback import journaled
 from perdure.memory.recall.query import FoundBy, Query
 from perdure.memory.recall.sources import Sought, Sources, Wanted
+from perdure.memory.recall.suspensions import lifted
+from perdure.memory.recall.timed_calls import ALL_SHARE, TimedCalls
 from perdure.memory.recall.turns import Asked, named, without_names
 from perdure.models.embedding import Vector
-from perdure.models.errors import ModelRefused
 from perdure.stores.weaviate.mapping import Kind
 from perdure.together import together
 from perdure.values.consents import withdrawn, withheld
-from perdure.values.entries import Entry, Hit, Memory, MemoryType, Purpose, Record, State
+from perdure.values.entries import Entry, Memory, MemoryType, Purpose, Record, State
 from perdure.values.episodes import Episode, permitted
 from perdure.values.filters import Filters
+from perdure.values.hits import Hit
 from perdure.values.losses import Store
 from perdure.values.strategies import Strategy
 from perdure.words import stems
 
 _T = TypeVar("_T")
 _S = TypeVar("_S", bound=Sized)
+_E = TypeVar("_E", bound=Entry)
 
 _PINNED = 200
 """Pinned memories of a user that are looked at, the newest first. A choice: a fifth of a block holds fewer."""
@@ -39,14 +41,8 @@ _CALLED = 200
 _COMPARING_SHARE = 0.4
 """Part of the time limit: if it is still unknown by then whether the store lost data, it is not asked. It is compared
 every ten seconds, and after it was away."""
-_WRITER_SHARE = 0.1
-"""Part of the time limit: if Redis takes longer to say who wrote last, the store is asked, which is only slower."""
 _EMBEDDING_SHARE = 0.4
 """Part of the time limit: if there is no vector by then, only words are searched."""
-_STORES_SHARE = 0.75
-"""Part of the time limit: what has not been answered by then is looked for on disk."""
-_ALL_SHARE = 0.95
-"""Part of the time limit: the rest is for putting the result together."""
 
 
 class StoreRequests:
@@ -61,27 +57,28 @@ class StoreRequests:
         self._from = sources
         self._query = query
         self._tenant = query.tenant
-        self._started = asyncio.get_running_loop().time()
+        self._calls = TimedCalls(sources, query.tenant)
         self._entries: dict[str, Entry] | None = None
         self._sought: Sought | None = None
         self._withdrawn: tuple[Purpose, ...] = ()
-        # Several searches may need the journal at once, or who wrote last; one asks.
-        self._reading, self._looking = asyncio.Lock(), asyncio.Lock()
-        self._last_writer: str | None = None
-        self._looked = False
-        self.degraded: set[str] = set()
-        """The stores that did not answer."""
+        # Several searches may need the journal at once; one reads it.
+        self._reading = asyncio.Lock()
         self.seen: list[Hit] = []
         """What the searches for the result have found, whether or not it is in the result."""
+
+    @property
+    def degraded(self) -> set[str]:
+        """The stores that did not answer."""
+        return self._calls.degraded
 
     async def look_for_loss(self) -> None:
         """Answer from the journal where the store has lost data: it would answer too little, or what was forgotten."""
         lost = True
         with contextlib.suppress(StoreUnavailable, TimeoutError):
-            async with asyncio.timeout_at(self._started + self._from.limit * _COMPARING_SHARE):
+            async with asyncio.timeout_at(self._calls.end(_COMPARING_SHARE)):
                 lost = await self._from.whole.lost(Store.WEAVIATE)
         if lost:
-            self.degraded.add("weaviate")
+            self._calls.degraded.add("weaviate")
 
     async def withheld(self) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
         """Return the purposes that the user does not consent to, and those of them to report, as they were withdrawn.
@@ -91,7 +88,7 @@ class StoreRequests:
         book = self._from.consents
         if book is None:
             return withheld({}), ()
-        consents = await self._ask("redis", "consents", lambda: book.of(self._tenant))
+        consents = await self._calls.ask("redis", "consents", lambda: book.of(self._tenant))
         if consents is None:
             return tuple(Purpose), tuple(Purpose)
         found = withheld(consents)
@@ -109,12 +106,12 @@ class StoreRequests:
         return self._sought
 
     async def _asked(self) -> Sought:
-        query, up = self._query, self._is_up
+        query, up = self._query, self._calls.is_up
         names = self._from.speakers.known(self._tenant) if up and query.filters.covers("turn") else Counter[str]()
         vector = None
         if names is None:
             # Most questions name nobody, so the whole question is embedded meanwhile.
-            call = self._unless_none("speakers", lambda: self._from.speakers.of(self._tenant), Counter[str]())
+            call = self._calls.unless_none("speakers", lambda: self._from.speakers.of(self._tenant), Counter[str]())
             found, vector = await together(call, self._embedded(query.text))
             names = found or Counter[str]()
         asked = Asked(query.text, stems(query.text, self._from.longterm.language), named(query.text, names))
@@ -138,7 +135,7 @@ class StoreRequests:
 
         hits = await self._searched(search, sought.vector)
         if hits is not None:
-            return hits, FoundBy.SEMANTIC
+            return await self._hits_lifted(hits) if "memory" in wanted.kinds else hits, FoundBy.SEMANTIC
         entries = [one for one in (await self._recallable(self._query.filters)) if one.kind in wanted.kinds]
         return await self._by_words(entries), FoundBy.JOURNAL
 
@@ -152,7 +149,7 @@ class StoreRequests:
 
         hits = await self._searched(search, sought.vector)
         if hits is not None:
-            return hits
+            return await self._hits_lifted(hits)
         return await self._by_words(
             [
                 entry
@@ -173,7 +170,7 @@ class StoreRequests:
             find = self._from.longterm.lookup
             return await find(self._tenant, lane=lane, keys=keys, limit=limit, now=query.now, filters=filters)
 
-        records = await self._stored("lookup", fetch)
+        records = await self._calls.stored("lookup", fetch)
         if records is not None:
             return records, FoundBy.EXACT
         entries = await self._recallable(filters)
@@ -188,19 +185,19 @@ class StoreRequests:
             calls = [self._from.longterm.newest(self._tenant, kind, filters=filters, limit=limit) for kind in wanted]
             return [entry for entries in await together(*calls) for entry in entries]
 
-        found = await self._stored("newest", fetch)
+        found = await self._calls.stored("newest", fetch)
         if found is None:
-            found = [entry for entry in await self._recallable(filters) if entry.kind in kinds]
-        return found
+            return [entry for entry in await self._recallable(filters) if entry.kind in kinds]
+        return await self._lifted(found)
 
     async def pinned(self) -> Sequence[Entry]:
         """Return the pinned memories within the query's filters, however much they are believed."""
         filters = self._query.filters.changed(min_confidence=0.0)
         find = self._from.longterm.pinned
-        found = await self._unless_none("pinned", lambda: find(self._tenant, limit=_PINNED), [])
+        found = await self._calls.unless_none("pinned", lambda: find(self._tenant, limit=_PINNED), [])
         if found is None:
             found = [one for one in (await self._local()).values() if isinstance(one, Memory) and one.pinned]
-        return [entry for entry in found if filters.objection(entry) is None]
+        return [entry for entry in await self._lifted(found) if filters.objection(entry) is None]
 
     async def constraints(self) -> Sequence[Entry]:
         """Return every constraint within the query's filters, the newest first; only a structured recall has them."""
@@ -208,13 +205,13 @@ class StoreRequests:
         if query.strategy is not Strategy.STRUCTURED or not query.filters.admits(MemoryType.CONSTRAINT):
             return []
         filters, find = query.filters.changed(memory_types=(MemoryType.CONSTRAINT,)), self._from.longterm.newest
-        found = await self._stored(
+        found = await self._calls.stored(
             "constraints", lambda: find(self._tenant, "memory", filters=filters, limit=_CONSTRAINTS)
         )
         if found is None:
             known = [entry for entry in await self._recallable(filters) if isinstance(entry, Memory)]
-            found = sorted(known, key=lambda entry: entry.newest, reverse=True)[:_CONSTRAINTS]
-        return found
+            return sorted(known, key=lambda entry: entry.newest, reverse=True)[:_CONSTRAINTS]
+        return [entry for entry in await self._lifted(found) if filters.objection(entry) is None]
 
     async def called(
         self, labels: Collection[str], halves: Collection[str] = (), linked: Collection[str] = ()
@@ -228,23 +225,39 @@ class StoreRequests:
             near = find(self._tenant, labels=(), halves=halves, limit=_CALLED)
             return [memory for memories in await together(exact, near) for memory in memories]
 
-        found = await self._stored("called", fetch)
+        found = await self._calls.stored("called", fetch)
         if found is None:
             known = (await self._local()).values()
             found = local.called([one for one in known if isinstance(one, Memory)], labels, halves, linked)
-        return {memory.id: memory for memory in found}
+        return {memory.id: memory for memory in await self._lifted(found)}
 
     async def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
         """Return the memories of these ids, whatever their state."""
+        found = await self._lifted((await self._read(ids)).values())
+        return {one.id: one for one in found if isinstance(one, Memory)}
+
+    async def _read(self, ids: Sequence[str]) -> Mapping[str, Entry]:
         if not ids:
             return {}
-        found: Mapping[str, Entry] | None = await self._stored(
+        found: Mapping[str, Entry] | None = await self._calls.stored(
             "get", lambda: self._from.longterm.get(self._tenant, ids)
         )
         if found is None:
             known = await self._local()
             found = {identifier: known[identifier] for identifier in ids if identifier in known}
-        return {identifier: entry for identifier, entry in found.items() if isinstance(entry, Memory)}
+        return found
+
+    async def _lifted(self, entries: Iterable[_E]) -> list[_E]:
+        async def read(ids: Sequence[str]) -> Mapping[str, Entry] | None:
+            found = await self._read(ids)
+            # What only a part of the journal lacks may be believed all the same.
+            return None if "journal" in self.degraded else found
+
+        return await lifted(entries, self._query.filters, read)
+
+    async def _hits_lifted(self, hits: Sequence[Hit]) -> list[Hit]:
+        entries = await self._lifted([hit.entry for hit in hits])
+        return [Hit(entry, hit.cosine, hit.bm25, hit.words) for hit, entry in zip(hits, entries, strict=True)]
 
     async def episodes(self) -> list[Episode]:
         """Return what happened in the session, as far as it may be shown: the newest and the most important."""
@@ -252,98 +265,53 @@ class StoreRequests:
             return []
         told, session = self._from.episodes.told, self._query.session
         recent, important = sessions.RECENT, sessions.IMPORTANT
-        found = await self._ask(
+        found = await self._calls.ask(
             "redis", "episodes", lambda: told(self._tenant, session, recent=recent, important=important)
         )
         if found is None:
-            waited = await self._ask_disk("spool", lambda: self._from.spool.read(self._tenant))
+            waited = await self._calls.ask_disk("spool", lambda: self._from.spool.read(self._tenant))
             found = sessions.waiting(waited.episodes if waited else (), self._query.session)
         if learned := sessions.learned(self._tenant, found):
             log = self._from.deletions.covering
-            gone = await self._ask("redis", "deletions", lambda: log(self._tenant, sorted(learned)))
+            gone = await self._calls.ask("redis", "deletions", lambda: log(self._tenant, sorted(learned)))
             found = sessions.unforgotten(found, learned, gone or {})
         return sorted(permitted(found, self._withdrawn), key=lambda episode: (episode.at, episode.id))
-
-    @property
-    def _is_up(self) -> bool:
-        return "weaviate" not in self.degraded
-
-    async def _stored(self, operation: str, call: Callable[[], Awaitable[_T]]) -> _T | None:
-        """Ask the store; None: it does not answer."""
-        return await self._ask("weaviate", operation, call) if self._is_up else None
-
-    async def _unless_none(self, what: What, find: Callable[[], Awaitable[_S]], nothing: _S) -> _S | None:
-        """Ask the store, unless it is known that there is nothing; None: it does not answer."""
-        writer, absences = await self._writer() if self._is_up else None, self._from.absences
-        if writer is not None and absences.known(self._tenant, what, writer):
-            return nothing
-        found = await self._stored(what, find)
-        if writer is not None and found is not None and not found:
-            absences.add(self._tenant, what, writer)
-        return found
-
-    async def _writer(self) -> str | None:
-        """Return who had written last when first asked; None: somebody wrote since, or Redis did not answer in time."""
-        async with self._looking:
-            if not self._looked:
-                self._last_writer, self._looked = await self._look(), True
-        return self._last_writer
-
-    async def _look(self) -> str | None:
-        with contextlib.suppress(StoreUnavailable, TimeoutError):
-            async with asyncio.timeout(self._from.limit * _WRITER_SHARE):
-                return await self._from.leases.writer(self._tenant)
-        return None
 
     async def _searched(
         self, search: Callable[[Vector | None], Awaitable[list[Hit]]], vector: Vector | None
     ) -> list[Hit] | None:
         try:
-            return await self._stored("search", lambda: search(vector))
+            return await self._calls.stored("search", lambda: search(vector))
         except VectorIndexDamaged:
-            self.degraded.add("vectors")
-            await self._ask("redis", "checks", lambda: self._from.checks.add(self._tenant, datetime.now(UTC)))
-            return await self._stored("search", lambda: search(None))
+            self._calls.degraded.add("vectors")
+            await self._calls.ask("redis", "checks", lambda: self._from.checks.add(self._tenant, datetime.now(UTC)))
+            return await self._calls.stored("search", lambda: search(None))
 
     async def _embedded(self, text: str) -> Vector | None:
-        end = self._started + self._from.limit * _EMBEDDING_SHARE
-        vectors = await self._ask("embedding", "embed", lambda: self._from.embedder.embed([text]), end)
+        end = self._calls.end(_EMBEDDING_SHARE)
+        vectors = await self._calls.ask("embedding", "embed", lambda: self._from.embedder.embed([text]), end)
         return vectors[0] if vectors else None
 
     async def _by_words(self, entries: Sequence[Entry]) -> list[Hit]:
         text, language = self._query.text, self._from.longterm.language
-        found = await self._ask_disk("journal", lambda: asyncio.to_thread(local.by_words, text, entries, language))
+        found = await self._calls.ask_disk(
+            "journal", lambda: asyncio.to_thread(local.by_words, text, entries, language)
+        )
         return found or []
 
     async def _recallable(self, filters: Filters) -> list[Entry]:
-        return [entry for entry in (await self._local()).values() if filters.objection(entry) is None]
+        return [one for one in await self._lifted((await self._local()).values()) if filters.objection(one) is None]
 
     async def _local(self) -> dict[str, Entry]:
         async def read() -> dict[str, Entry]:
-            log = self._ask("redis", "deletions", lambda: self._from.deletions.all(self._tenant))
-            end = self._started + self._from.limit * _ALL_SHARE
+            log = self._calls.ask("redis", "deletions", lambda: self._from.deletions.all(self._tenant))
+            end = self._calls.end(ALL_SHARE)
             found = await journaled(self._from, self._query, log, end=end)
             if not found.is_all:
-                self.degraded.add("journal")
+                self._calls.degraded.add("journal")
             return found.entries
 
         async with self._reading:
             if self._entries is None:
-                self._entries = await self._ask_disk("journal", read) or {}
+                self._entries = await self._calls.ask_disk("journal", read) or {}
             return self._entries
-
-    async def _ask_disk(self, place: str, call: Callable[[], Awaitable[_T]]) -> _T | None:
-        return await self._ask(place, "read", call, self._started + self._from.limit * _ALL_SHARE)
-
-    async def _ask(
-        self, store: str, operation: str, call: Callable[[], Awaitable[_T]], end: float | None = None
-    ) -> _T | None:
-        try:
-            with self._from.telemetry.call(store, operation):
-                async with asyncio.timeout_at(end or self._started + self._from.limit * _STORES_SHARE):
-                    return await call()
-        except (StoreUnavailable, ModelRefused, TimeoutError):
-            self.degraded.add(store)
-            # It may come back with other data.
-            self._from.whole.doubt()
-            return None

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from perdure.memory.recall.ranking import Scored, until_it_falls
-from perdure.values.entries import Hit, Turn
+from perdure.values.entries import Turn
+from perdure.values.hits import Hit
 
 Floats = npt.NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from perdure.memory.writing.observation import reworded
 from perdure.values.entries import MOST_AUTHORS, OCCURRENCES_KEPT, Memory, MemoryType, Source, State
 from perdure.values.filters import MIN_CONFIDENCE
 from perdure.values.items import bounded_metadata, statement
+from perdure.values.suspensions import joined
 
 _MOST_LISTED = 20
 """Tags, names, relations and scopes that a memory may have."""
@@ -118,7 +119,8 @@ def merged(identifier: str, first: Memory, second: Memory) -> Memory:
         access_count=first.access_count + second.access_count,
         valid_from=_earliest(first.valid_from, second.valid_from),
         valid_until=_latest(first.valid_until, second.valid_until),
-        suspended=_suspended(first, second),
+        # What overrides one of them overrides what both say.
+        suspended=joined((*first.suspended, *second.suspended)),
         merged_from=(first.id, second.id),
         wordings=reworded(first, *second.wordings),
         supersedes=first.id,
@@ -174,9 +176,3 @@ def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
 
 def _mean(one: Memory, other: Memory) -> float:
     return round((one.confidence + other.confidence) / 2, 6)
-
-
-def _suspended(one: Memory, other: Memory) -> tuple[datetime, datetime] | None:
-    """Return when something temporary overrides the whole: what overrides one of them overrides what both say."""
-    spans = [span for span in (one.suspended, other.suspended) if span]
-    return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None

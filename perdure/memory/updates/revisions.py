@@ -175,7 +175,7 @@ def reverted(memory: Memory, earlier: Memory, at: datetime) -> Memory:
     fields |= {name: getattr(earlier, name) for name in _REPLACEMENT}
     if memory.state is State.CURRENT:
         return memory.changed(**fields)
-    believed = {"state": State.CURRENT, "suspended": None, "kept_at": earlier.kept_at}
+    believed = {"state": State.CURRENT, "suspended": (), "kept_at": earlier.kept_at}
     return memory.changed(**fields, **believed, last_seen=max(memory.last_seen, at), recorded_at=at)
 
 

@@ -18,6 +18,7 @@ from perdure.values.assertions import SPEAKERS
 from perdure.values.entries import Described, Entry, Memory, MemoryType, Source, State
 from perdure.values.items import MemoryItem
 from perdure.values.jobs import Decision
+from perdure.values.suspensions import Suspension, joined
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 
@@ -140,8 +141,8 @@ def overtaken(memory: Memory, item: MemoryItem, by: str, at: datetime) -> Memory
     """
     start = _start(item)
     if not replaces(item, memory) and item.valid_until:
-        first, last = memory.suspended or (start, item.valid_until)
-        return memory.changed(suspended=(min(first, start), max(last, item.valid_until)))
+        known = (one for one in memory.suspended if one.until > at)
+        return memory.changed(suspended=joined([*known, Suspension(by=by, start=start, until=item.valid_until)]))
     if start > item.occurred_at and (memory.valid_from is None or memory.valid_from < start):
         end = min(memory.valid_until or start, start)
         return memory.changed(valid_until=end, superseded_by=by, superseded_at=max(end, at), contradicted=True)

@@ -135,7 +135,7 @@ def observed(
             "contradicted": False,
             "supersedes": item.supersedes or replaced,
             "valid_from": item.valid_from,
-            "suspended": None,
+            "suspended": (),
             "confidence": confidence,
             "valid_until": item.valid_until,
             "authors": _authors((), author),
@@ -157,7 +157,7 @@ def observed(
             more |= {"superseded_by": "", "superseded_at": None, "contradicted": False}
         if item.valid_from is None or item.valid_from <= item.occurred_at:
             # What is said again holds again, whatever temporary thing went before it.
-            more |= {"suspended": None}
+            more |= {"suspended": ()}
     if isinstance(stored, Memory) and isinstance(item, MemoryItem):
         # Whatever somebody calls it by finds it.
         more |= {"names": tuple(dict.fromkeys((*stored.names, *item.names)))[:MOST_NAMES]}

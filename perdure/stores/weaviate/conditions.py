@@ -29,11 +29,8 @@ def recallable(*, now: datetime, min_confidence: float = 0.0) -> Condition:
 
 
 def begun(now: datetime) -> Condition:
-    """True from now on at the latest, and not suspended now."""
-    moment = micros(now)
-    before = Filter.by_property("suspended_from").greater_than(moment)
-    after = Filter.by_property("suspended_until").less_or_equal(moment)
-    return Filter.by_property("valid_from").less_or_equal(moment) & (before | after)
+    """True from now on at the latest."""
+    return Filter.by_property("valid_from").less_or_equal(micros(now))
 
 
 def about(terms: Sequence[str]) -> Condition:
@@ -93,7 +90,7 @@ def filterable(kind: str) -> Condition:
         words += ["lane"]
     if kind == "memory":
         words += ["memory_type", "purpose"]
-        moments += ["valid_from", "suspended_from", "suspended_until"]
+        moments += ["valid_from"]
     found = [Filter.by_property(name).like("?*") for name in words]
     found += [Filter.by_property(name).greater_or_equal(-NEVER) for name in moments]
     return Filter.all_of([*found, Filter.by_property("confidence").greater_or_equal(0)])

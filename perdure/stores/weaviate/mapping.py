@@ -95,8 +95,6 @@ def properties_of(entry: Entry, language: str = ENGLISH) -> dict[str, JsonValue]
         "purpose": entry.purpose.value,
         "run": entry.run,
         "valid_from": ALWAYS if entry.valid_from is None else micros(entry.valid_from),
-        "suspended_from": micros(entry.suspended[0] if entry.suspended else None),
-        "suspended_until": micros(entry.suspended[1] if entry.suspended else None),
     }
     return properties | described
 

@@ -19,7 +19,8 @@ from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import NO_FILES, Connection, MissingTenant, answered_within, stored_at
 from perdure.stores.weaviate.mapping import RETURNED, WORDS, Kind, entry_from
 from perdure.together import together
-from perdure.values.entries import Entry, Hit
+from perdure.values.entries import Entry
+from perdure.values.hits import Hit
 
 _MOST = 10_000
 """Weaviate's own bound on one answer."""

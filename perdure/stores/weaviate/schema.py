@@ -210,7 +210,7 @@ _OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
         _exact("run"),
         *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("about", "names", "halves", "linked", "scopes", "tags")),
         wvc.Property(name="pinned", data_type=wvc.DataType.BOOL, index_filterable=True),
-        *(_ranged(name) for name in ("valid_from", "suspended_from", "suspended_until")),
+        _ranged("valid_from"),
     ),
     "turn": (_exact("speaker"),),
 }

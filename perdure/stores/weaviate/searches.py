@@ -13,8 +13,9 @@ from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.mapping import KINDS, Kind
 from perdure.stores.weaviate.queries import Queries, merged
 from perdure.together import together
-from perdure.values.entries import Entry, Hit, Lane, Memory, Record, State
+from perdure.values.entries import Entry, Lane, Memory, Record, State
 from perdure.values.filters import Filters
+from perdure.values.hits import Hit
 from perdure.words import stems
 
 _NEWEST = Sort.by_property("last_seen", ascending=False)

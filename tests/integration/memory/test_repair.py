@@ -100,7 +100,7 @@ def _die(_: object) -> None:
     "lost",
     [
         *("state", "confidence", "last_seen", "valid_until", "forget_after", "purge_after"),
-        *("memory_type", "purpose", "valid_from", "suspended_from", "suspended_until"),
+        *("memory_type", "purpose", "valid_from"),
     ],
 )
 async def test_what_a_filter_does_not_find_is_written_anew(stores: Stores, tenant: str, lost: str) -> None:

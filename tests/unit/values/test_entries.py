@@ -13,7 +13,6 @@ from perdure.memory.writing.observation import observed, occurrence_of
 from perdure.values.entries import (
     MARKER,
     Entry,
-    Hit,
     Lane,
     Memory,
     MemoryType,
@@ -38,6 +37,7 @@ from perdure.values.items import (
     statement,
 )
 from perdure.values.jobs import Batch
+from perdure.values.suspensions import Suspension
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RECORD = Record(id="r", text="t", lane=Lane.PATTERN, key="k", payload=1, first_seen=NOW, last_seen=NOW)
@@ -211,22 +211,10 @@ def test_what_is_recalled_is_current_and_not_over(entry: Entry) -> None:
         assert not holds(entry.changed(state=state), NOW)
 
 
-def test_an_entry_that_was_found_is_read_once_and_has_no_scores_of_its_own() -> None:
-    read: list[Entry] = []
-
-    def reading() -> Entry:
-        read.append(MEMORY)
-        return MEMORY
-
-    hit = Hit(reading)
-    assert (hit.cosine, hit.bm25, hit.words, read) == (None, None, "", [])
-    assert hit.entry is hit.entry is MEMORY
-    assert len(read) == 1
-
-
 def test_a_memory_that_is_suspended_holds_again_at_the_end() -> None:
     first, last = NOW, NOW + timedelta(days=1)
-    entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW, suspended=(first, last))
+    entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW)
+    entry = entry.changed(suspended=(Suspension(by="mem_2", start=first, until=last),))
     before = first - timedelta(seconds=1)
     assert [entry.holds(at) for at in (before, first, last)] == [True, False, True]
 

@@ -584,7 +584,7 @@ async def test_what_a_refused_item_of_its_batch_would_have_overtaken_is_believed
     entries = await stores.longterm.get(tenant, [plan.items[0].target])
     [kept] = entries.values()
     assert isinstance(kept, Memory)
-    assert (kept.state, kept.suspended, kept.valid_until, kept.superseded_by) == (State.CURRENT, None, None, "")
+    assert (kept.state, kept.suspended, kept.valid_until, kept.superseded_by) == (State.CURRENT, (), None, "")
     for hours in (3, 24 * 20):
         assert await recalled(stores, tenant, before, hours=hours) == {before}
     lines = await stores.journal.read(tenant)

@@ -9,6 +9,7 @@ from perdure.memory.consolidation.duplicates import is_duplicate, kept_first, no
 from perdure.memory.updates.merges import merged
 from perdure.values.assertions import Assertion
 from perdure.values.entries import Memory, MemoryType, Purpose, State
+from perdure.values.suspensions import Suspension
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TRAIN = Assertion(subject="train", attribute="i travel", value="by")
@@ -70,7 +71,7 @@ def test_what_is_only_alike(one: str, other: str) -> None:
         {"valid_until": NOW},
         {"valid_from": NOW},
         {"metadata_json": {"a": 1}},
-        {"suspended": (NOW, NOW)},
+        {"suspended": (Suspension(by="mem_3", start=NOW, until=NOW),)},
         {"assertion": TRAIN},
     ],
     ids=str,

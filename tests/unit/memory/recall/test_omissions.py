@@ -5,8 +5,9 @@ from perdure.memory.recall.items import recalled
 from perdure.memory.recall.omissions import EXPLAINED, NOT_MEANT, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query
 from perdure.memory.recall.ranking import score_exact
-from perdure.values.entries import EntryKind, Hit, Memory, State, Turn
+from perdure.values.entries import EntryKind, Memory, State, Turn
 from perdure.values.filters import Omission
+from perdure.values.hits import Hit
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

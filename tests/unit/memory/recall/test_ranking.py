@@ -20,7 +20,8 @@ from perdure.memory.recall.ranking import (
     until_it_falls,
 )
 from perdure.memory.retention import RetentionRules
-from perdure.values.entries import Hit, Memory, MemoryType, Source
+from perdure.values.entries import Memory, MemoryType, Source
+from perdure.values.hits import Hit
 from perdure.values.strategies import ProfileName
 
 SURE = Profile(name="sure", words=0.5, quality=1.0, confidence=1.0, recency=0.0, frequency=0.0)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from perdure.memory.recall import turns
 from perdure.memory.recall.turns import Asked, limits, named, rank_turns, relevant_turns, without_names
-from perdure.values.entries import Hit, Turn
+from perdure.values.entries import Turn
+from perdure.values.hits import Hit
 from perdure.words import stems
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)

@@ -13,6 +13,7 @@ from perdure.memory.extraction.statements import stated_by
 from perdure.memory.retention import RetentionRules
 from perdure.memory.updates.merges import ancestor, merged, merged_id, require_mergeable, says_more, taken_apart
 from perdure.values.entries import Memory, MemoryType, Purpose, Relation, Source, State
+from perdure.values.suspensions import Suspension
 from tests.support.memories import NOW, memory
 
 names = st.lists(st.sampled_from(["k8s", "kube", "pod", "node"]), max_size=4, unique=True).map(tuple)
@@ -94,7 +95,7 @@ def test_what_two_memories_become_is_new_and_keeps_what_both_are_tied_to() -> No
         scopes=("work",),
         relations=(Relation(kind="uses", to="pods"),),
         version=4,
-        suspended=(NOW, NOW + timedelta(days=1)),
+        suspended=(Suspension(by="mem_9", start=NOW, until=NOW + timedelta(days=1)),),
     )
     other = memory("mem_2", scopes=("home",), relations=(Relation(kind="uses", to="nodes"),), version=9)
     whole = merged("mem_whole", one, other)
@@ -190,9 +191,9 @@ def test_an_ancestor_that_says_more_than_the_whole_is_kept(first: str, second: s
 
 
 def test_what_is_suspended_stays_suspended() -> None:
-    spans = [(NOW, NOW + DAY), (NOW + DAY, NOW + 3 * DAY)]
-    one, other = [memory(f"mem_{place}", suspended=span) for place, span in enumerate(spans)]
-    assert merged("mem_whole", one, other).suspended == (NOW, NOW + 3 * DAY)
+    spans = [Suspension(by=f"mem_by_{day}", start=NOW, until=NOW + day * DAY) for day in (1, 3)]
+    one, other = [memory(f"mem_{place}", suspended=(span,)) for place, span in enumerate(spans)]
+    assert merged("mem_whole", one, other).suspended == tuple(reversed(spans))
     for first, second in ((one, memory()), (memory(), one)):
         assert merged("mem_whole", first, second).suspended == one.suspended
-    assert merged("mem_whole", memory(), memory("mem_2")).suspended is None
+    assert merged("mem_whole", memory(), memory("mem_2")).suspended == ()

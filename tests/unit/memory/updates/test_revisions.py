@@ -23,6 +23,7 @@ from perdure.memory.updates.revisions import (
 )
 from perdure.values.changes import ActorKind
 from perdure.values.entries import OCCURRENCES_KEPT, MemoryType, Purpose, Source, State
+from perdure.values.suspensions import Suspension
 from perdure.values.updates import (
     Correction,
     Credit,
@@ -106,7 +107,8 @@ def test_reverting_gives_back_what_was_said_and_keeps_the_evidence() -> None:
 
 def test_reverting_believes_again_what_was_believed_then() -> None:
     since, at = NOW + timedelta(days=1), NOW + timedelta(days=2)
-    replaced = memory(state=State.SUPERSEDED, superseded_by="mem_2", suspended=(NOW, since), last_seen=since)
+    span = Suspension(by="mem_2", start=NOW, until=since)
+    replaced = memory(state=State.SUPERSEDED, superseded_by="mem_2", suspended=(span,), last_seen=since)
     assert reverted(replaced, memory(), at) == memory(last_seen=at, recorded_at=at)
     assert reverted(replaced, memory(), NOW).last_seen == since, "it was seen after that"
     assert reverted(replaced, replaced, at) == replaced, "it was not believed then either"

@@ -9,6 +9,7 @@ from perdure.memory.writing.observation import after, applied, observed, success
 from perdure.values.entries import Entry, Memory, Purpose, State
 from perdure.values.items import MemoryItem, item_id
 from perdure.values.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.values.suspensions import Suspension
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -63,10 +64,12 @@ def test_what_was_replaced_is_believed_again_as_if_it_never_had_been(
     named: str, replaced: str, supersedes: str
 ) -> None:
     first = memory(said("The lead is Kim."))
-    gone = first.superseded("mem_other", NOW, contradicted=True).changed(suspended=(NOW, NOW + DAY))
+    gone = first.superseded("mem_other", NOW, contradicted=True).changed(
+        suspended=(Suspension(by="mem_other", start=NOW, until=NOW + DAY),)
+    )
     again = memory(said("The lead is Kim.", 2, supersedes=named), gone, replaced=replaced)
     assert (again.state, again.superseded_by, again.superseded_at) == (State.CURRENT, "", None)
-    assert (again.contradicted, again.suspended, again.supersedes) == (False, None, supersedes)
+    assert (again.contradicted, again.suspended, again.supersedes) == (False, (), supersedes)
 
 
 def test_what_ended_and_holds_again_is_no_longer_replaced() -> None:
