@@ -27,20 +27,35 @@ async def removal(
         InvalidInput: It is forgotten already, or the actor may not forget it.
     """
     if asked.operation in entry.operations:
-        # An earlier attempt has forgotten it; if it is there again, somebody has taken that back.
-        goes_on = await endings.of(asked, entry) if entry.state is State.FORGOTTEN else []
-        return ChangePlan(entry.id, ((entry, entry), *goes_on))
+        if entry.state is not State.FORGOTTEN:
+            # An earlier attempt has forgotten it; it is there again, as somebody has taken that back.
+            return ChangePlan(entry.id, ((entry, entry),))
+        return await _with_what_goes_along(asked, [(entry, entry)], entry, longterm, endings, grace=grace)
     if entry.state is State.FORGOTTEN:
         raise InvalidInput("id", "it is forgotten already")
     if isinstance(entry, Memory):
         revisions.require_permitted(asked.request.update, [entry], asked.request.by.kind)
-    gone = [entry, *await _ancestors(asked.tenant, entry, longterm)]
+    return await _with_what_goes_along(asked, [], entry, longterm, endings, grace=grace)
+
+
+async def _with_what_goes_along(
+    asked: AskedChange,
+    done: list[tuple[Entry, Entry]],
+    entry: Entry,
+    longterm: LongTerm,
+    endings: Endings,
+    *,
+    grace: timedelta,
+) -> ChangePlan:
+    """Return the plan, of which an earlier attempt may have done the first part alone."""
+    ancestors = await _ancestors(asked.tenant, entry, longterm)
+    gone = ancestors if done else [entry, *ancestors]
     why, until = revisions.FORGOTTEN, asked.at + grace
-    goes_on = [ended for one in gone for ended in await endings.of(asked, one)]
+    goes_on = [ended for one in [entry, *ancestors] for ended in await endings.of(asked, one)]
     forgotten = [(one, one.forgotten(why, until, on_request=True)) for one in gone]
     return ChangePlan(
         entry.id,
-        (*forgotten, *goes_on),
+        (*done, *forgotten, *goes_on),
         tuple(Deletion.of(one, at=asked.at, reason=why, run=asked.operation, on_request=True) for one in gone),
     )
 

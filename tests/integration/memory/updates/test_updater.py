@@ -201,6 +201,25 @@ async def test_an_attempt_that_died_in_between_is_finished(
     assert (await stored(stores, tenant, other)).superseded_by == done.id
 
 
+async def test_a_removal_that_died_in_between_takes_along_what_became_it(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await told(stores, tenant, "The office is in Ghent.", "The office is at the Korenmarkt in Ghent.")
+    whole = await change(stores, tenant, one, Merger(other=other))
+    before = await stored(stores, tenant, other)
+    operation = f"update:{uuid4().hex}"
+    with dying_in_the_door(monkeypatch, CrashPoint.APPLY_WRITTEN):
+        await change(stores, tenant, whole.id, Removal(), operation=operation)
+    # What the first attempt did not get to: one of the two that were merged.
+    await stores.longterm.put(tenant, [before], {})
+    assert (await stored(stores, tenant, other)).state is State.SUPERSEDED
+    await change(stores, tenant, whole.id, Removal(), operation=operation)
+    assert [(await stored(stores, tenant, each)).state for each in (one, other, whole.id)] == [State.FORGOTTEN] * 3
+    restored = await stores.forgetter.restore(tenant, run=operation, at=datetime.now(UTC), by=ADA)
+    assert restored.restored == 3
+    assert (await stored(stores, tenant, whole.id)).state is State.CURRENT
+
+
 async def test_what_was_changed_since_is_not_undone_by_who_asks_again(stores: Stores, tenant: str) -> None:
     """Planned again, each of these would undo what another did meanwhile."""
 
