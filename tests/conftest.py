@@ -50,6 +50,7 @@ APART = (
     # These sweep the tenants of all tests, or look through all that Redis holds.
     "integration/stores/redis/test_tenant_inventory.py",
     "integration/workflows/test_consolidate_memory.py",
+    "integration/workflows/test_erased_copies.py",
     "integration/workflows/test_flush_accesses.py",
     "integration/workflows/test_forget_memory.py",
     "integration/workflows/test_redate_memory.py",

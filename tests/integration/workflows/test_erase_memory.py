@@ -1,7 +1,6 @@
 """Erasing a user on the real servers: nothing is left, nobody else is touched, and nothing older comes back."""
 
 import asyncio
-import shutil
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -27,12 +26,9 @@ from perdure.errors import TenantErased, UnknownOwner
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Attribute, Workflow
-from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.values import ValueFiles
-from perdure.stores.redis import keys
 from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.claims import OnceEffect
-from perdure.stores.redis.connection import ask
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
@@ -40,15 +36,12 @@ from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.tenant_inventory import holdings
 from perdure.stores.redis.uses import UseCounts
-from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.temporal.attributes import tenant_attributes
 from perdure.values.access_tokens import TokenRequest, TokenScope
 from perdure.values.episodes import Episode, EpisodeKind
-from perdure.values.erasures import Erasure
 from perdure.values.feedback import LateFeedback
 from perdure.values.jobs import Fate, Receipt
-from perdure.values.losses import Store
-from perdure.values.requests import EraseRequest, ReconcileRequest
+from perdure.values.requests import EraseRequest
 from perdure.values.steering import GivenFeedback
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
@@ -317,86 +310,6 @@ async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deploymen
     assert await eraser.begin(tenant, operation="one", by=TESTER, at=now + timedelta(hours=1)) == first
     assert (await eraser.begin(tenant, operation="two", by=TESTER, at=now)).epoch == 2
     assert await here.services.leases.epoch(tenant) == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("store", [Store.WEAVIATE, Store.JOURNAL, Store.REDIS])
-@pytest.mark.parametrize("begun", [True, False], ids=["copied while it went on", "copied before"])
-@pytest.mark.parametrize("applied", [True, False], ids=["applied", "control"])
-async def test_an_older_copy_of_a_store_does_not_bring_back_who_was_erased(
-    here: Deployment, gateway: Gateway, store: Store, begun: bool, applied: bool
-) -> None:
-    user, services = f"user {uuid4().hex}", here.services
-    tenant = services.tenant_key.tenant_of(user)
-    await remembered(gateway, user)
-    entries = await services.longterm.everything(tenant)
-    vectors = await services.embedder.embed([entry.text for entry in entries.values()])
-    journal, copy = here.settings.journal_folder / tenant, here.settings.home / "copy"
-    shutil.copytree(journal, copy)
-    await gateway.erase(EraseRequest(user_id=user), by=TESTER)
-    # As an older copy would: what was there, and no word of the erasure, or of nothing but its beginning.
-    match store:
-        case Store.WEAVIATE:
-            await services.longterm.put(tenant, list(entries.values()), dict(zip(entries, vectors, strict=True)))
-        case Store.JOURNAL:
-            shutil.copytree(copy, journal)
-        case Store.REDIS:
-            await ask(services.redis, "HSET", keys.consents(tenant), "given", "{}")
-    erased = (await ErasureLog(here.settings.journal_folder).all())[tenant]
-    await _forget_erasure(here, store, tenant)
-    if begun:
-        await services.eraser._logs[store].add(erased.changed(removed=False))  # pyright: ignore[reportPrivateUsage]
-    if applied:
-        assert await services.eraser.apply() >= 1
-    left = await services.eraser.left(tenant)
-    epoch = await services.leases.epoch(tenant)
-    assert (left == () and epoch >= 1) is applied
-
-
-@pytest.mark.parametrize("how", ["a worker that starts", "a reconciliation"])
-async def test_what_an_older_copy_brings_back_is_removed_by(here: Deployment, gateway: Gateway, how: str) -> None:
-    services, tenant = here.services, f"t_{uuid4().hex}"
-    await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
-    await services.eraser.remove(tenant)
-    await ask(services.redis, "HSET", keys.consents(tenant), "given", "{}")
-    await _forget_erasure(here, Store.REDIS, tenant)
-    assert await services.eraser.left(tenant) == ("keys in Redis",), "the control"
-    if how == "a reconciliation":
-        await gateway.reconcile(ReconcileRequest(user_id=f"user {uuid4().hex}"), by=TESTER)
-    else:
-        await services.belongs()
-    assert await services.eraser.left(tenant) == ()
-    assert await services.leases.epoch(tenant) >= 1
-
-
-async def _forget_erasure(here: Deployment, store: Store, tenant: str) -> None:
-    services = here.services
-    match store:
-        case Store.WEAVIATE:
-            collection = services.longterm.erasures
-            older = Erasure(tenant=tenant, epoch=0, at=datetime.now(UTC), operation="older")
-            await _overwrite(collection, older)
-        case Store.JOURNAL:
-            log = here.settings.journal_folder / "erasures.jsonl"
-            lines = [line for line in log.read_text().splitlines() if tenant not in line]
-            log.write_text("".join(f"{line}\n" for line in lines))
-            assert tenant not in await ErasureLog(here.settings.journal_folder).all()
-        case Store.REDIS:
-            await services.redis.hdel("perdure:erasures", tenant)
-            await services.redis.delete(f"perdure:{{{tenant}}}:epoch")
-
-
-async def _overwrite(erasures: object, one: Erasure) -> None:
-    assert isinstance(erasures, WeaviateErasures)
-    known, erasures.of = erasures.of, _nothing
-    try:
-        await erasures.add(one)
-    finally:
-        erasures.of = known
-
-
-async def _nothing(tenant: str) -> None:
-    del tenant
 
 
 @pytest.mark.slow
