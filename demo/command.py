@@ -65,7 +65,7 @@ class Demo:
 
     def __init__(self, settings: Settings, addresses: Addresses, lock: Path) -> None:
         name = f"demo-{secrets.token_hex(3)}"
-        self._settings = settings.changed(task_queue=name)
+        self._settings = settings.changed(task_queue=name, examples=True)
         self._addresses = addresses
         self._lock = lock
         self._user = name

@@ -41,7 +41,7 @@ from perdure.models.language.conversation import (
 )
 from perdure.refusals import UnknownThing
 from perdure.secrets.annotation import Secret
-from perdure.secrets.sources import SecretSource
+from perdure.secrets.sources import SecretSource, SecretUnreadable
 from perdure.tools import Tool, ToolCall, tool
 from perdure.values.access_tokens import AccessToken, Caller, NewToken, TokenRequest, TokenScope
 from perdure.values.assertions import Assertion
@@ -274,6 +274,7 @@ __all__ = [
     "Said",
     "Secret",
     "SecretSource",
+    "SecretUnreadable",
     "SettledJob",
     "Source",
     "StartedTask",

@@ -80,10 +80,12 @@ class Settings(BaseSettings):
     task_queue: Name = TASK_QUEUE
     """The Temporal task queue that workers listen to and tasks are sent to."""
 
-    tools: tuple[Module, ...] = ("playbooks.dependency_audit.tools", "playbooks.file_manifest.tools")
+    examples: bool = False
+    """Whether the examples that come with Perdure are there: their skills and tools; see docs/examples.md."""
+    tools: tuple[Module, ...] = ()
     """Modules whose ``@tool`` functions this installation has: import paths, or files such as ``./tools.py``."""
     skills: tuple[Absolute, ...] = ()
-    """Folders with skills in YAML; those that come packaged are always there."""
+    """Folders with skills in YAML."""
     agents: tuple[Absolute, ...] = ()
     """Folders with agents in YAML."""
     prompts: tuple[Absolute, ...] = ()
@@ -113,8 +115,7 @@ class Settings(BaseSettings):
     model_api: Literal["responses", "chat"] = "responses"
     """How OpenAI's server is asked: by its Responses API, or chat completions, which compatible servers have."""
     summary_model: ModelName = ""
-    """The language model that makes summaries of an agent's earlier turns, which a cheaper one can; by default, the
-    agent's own."""
+    """The language model that makes summaries of an agent's earlier turns; by default, the agent's own."""
     model_timeout: Annotated[float, Field(gt=0, le=3_600)] = 300.0
     """Seconds that an agent's model may take for one turn."""
     chat_idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24.0
@@ -188,8 +189,7 @@ class Settings(BaseSettings):
     continue_after: Annotated[int, Field(ge=0, le=40_000)] = 0
     """Events after which a task's history is rolled over; 0: after about 1,000."""
     claim_ttl_days: Annotated[float, Field(gt=0, le=3650)] = 90
-    """How long the claims on ``once`` effects are kept after their task has ended; must outlive the Temporal
-    namespace's retention."""
+    """How long claims on ``once`` effects are kept after their task's end: longer than the namespace's retention."""
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -4,17 +4,23 @@ Each check returns whether all is well, what was found, and what to do otherwise
 """
 
 import asyncio
+from collections.abc import Callable
+from typing import TypeVar
 
 from perdure.agent.steps.validation import check_linked
-from perdure.errors import InvalidInput, InvalidPolicy
+from perdure.errors import InvalidInput
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
 from perdure.registry.agents import AgentLibrary
 from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
-from perdure.skills.library import SkillLibrary
+from perdure.toolbox import Toolbox
 from worker.policies import policies_of, rules_of
-from worker.wiring.registries import known_tools_of, prompts_of, secrets_of, skills_of
+from worker.wiring.registries import known_tools_of, modules_of, prompts_of, secrets_of, skills_of
+
+A = TypeVar("A")
+
+_FOLDERS = ("skills", "agents", "prompts", "mcp_servers")
 
 
 def require_folders(settings: Settings) -> None:
@@ -23,11 +29,17 @@ def require_folders(settings: Settings) -> None:
     Raises:
         InvalidInput: One is not.
     """
-    for name in ("skills", "agents", "prompts", "mcp_servers"):
-        for folder in getattr(settings, name):
-            if not folder.is_dir():
-                fix = f"make it, or correct PERDURE_{name.upper()}"
-                raise InvalidInput(name, f"{folder} is not a folder", fix=fix)
+    for problem in _missing_folders(settings, *_FOLDERS):
+        raise problem
+
+
+def _missing_folders(settings: Settings, *names: str) -> list[InvalidInput]:
+    return [
+        InvalidInput(name, f"{folder} is not a folder", fix=f"make it, or correct PERDURE_{name.upper()}")
+        for name in names
+        for folder in getattr(settings, name)
+        if not folder.is_dir()
+    ]
 
 
 def require_usable(settings: Settings) -> None:
@@ -45,34 +57,50 @@ def require_usable(settings: Settings) -> None:
 
 
 async def tools(settings: Settings) -> tuple[bool, str, str]:
-    """Return the tools that can be loaded."""
-    toolbox = await asyncio.to_thread(known_tools_of, settings)
-    return True, f"{len(toolbox)} from {', '.join(settings.tools)}", ""
+    """Return the tools that can be loaded, or what is wrong with each module that cannot."""
+    modules = modules_of(settings)
+    bad = [*map(str, _missing_folders(settings, "mcp_servers"))]
+    bad += [problem for one in modules if (problem := await asyncio.to_thread(_problem, Toolbox.load, (one,)))]
+    if not bad and (together := await asyncio.to_thread(_problem, known_tools_of, settings)):
+        bad.append(together)
+    if bad:
+        return False, "; ".join(bad), "correct the tools"
+    return True, f"{len(known_tools_of(settings))} from {', '.join(modules) or 'no module'}", ""
 
 
 async def rules(settings: Settings) -> tuple[bool, str, str]:
-    """Return the rules of writing and forgetting."""
+    """Return the rules of writing and forgetting, or what is wrong with either."""
+    if bad := [problem for read in (policies_of, rules_of) if (problem := _problem(read, settings))]:
+        return False, "; ".join(bad), "correct the rules"
     names, rules = sorted(policies_of(settings)), rules_of(settings)
     return True, f"write policies {', '.join(names)}; retention rules {rules.version}", ""
 
 
-async def policies(settings: Settings) -> tuple[bool, str, str]:
-    """Return the policies, or what is wrong with one."""
+def _problem(read: Callable[[A], object], given: A) -> str:
+    """Return why something cannot be read; empty: it can."""
     try:
-        found = await asyncio.to_thread(PolicyLibrary(settings.policies).read)
-    except InvalidPolicy as error:
+        read(given)
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
+async def policies(settings: Settings) -> tuple[bool, str, str]:
+    """Return the policies, or what is wrong with each that cannot be used."""
+    library = PolicyLibrary(settings.policies)
+    if bad := await asyncio.to_thread(library.problems):
         fix = "correct it: no worker starts with it, and those that run keep the policies that they read before"
-        return False, str(error), fix
+        return False, "; ".join(map(str, bad)), fix
+    found = await asyncio.to_thread(library.read)
     names = ", ".join(f"{one.name}{' (deprecated)' if one.deprecated else ''}" for one in found.policies)
     return True, f"{names}; version {found.version[:SHORT]}" if names else "none", ""
 
 
 async def agents(settings: Settings) -> tuple[bool, str, str]:
     """Return the agents and the prompts that can be used, or what is wrong with others."""
-    require_folders(settings)
     libraries = (AgentLibrary(settings.agents, prompts=prompts_of(settings)), PromptLibrary(settings.prompts))
     usable: list[str] = []
-    bad: list[str] = []
+    bad = [*map(str, _missing_folders(settings, "agents", "prompts"))]
     for library in libraries:
         for name in library.names():
             try:
@@ -85,15 +113,14 @@ async def agents(settings: Settings) -> tuple[bool, str, str]:
 
 async def skills(settings: Settings) -> tuple[bool, str, str]:
     """Return the skills that can be run, or what is wrong with others."""
-    require_folders(settings)
-    library, own = skills_of(settings), SkillLibrary(settings.skills).names()
+    library = skills_of(settings)
     try:
         toolbox = await asyncio.to_thread(known_tools_of, settings)
     except InvalidInput:
         # That is a finding of its own; what does not depend on tools can still be judged.
         toolbox = None
     usable: list[str] = []
-    bad: list[str] = []
+    bad = [*map(str, _missing_folders(settings, "skills"))]
     for name in library.names():
         try:
             skill = library.linked(name)
@@ -101,7 +128,5 @@ async def skills(settings: Settings) -> tuple[bool, str, str]:
                 check_linked(skill, toolbox)
             usable.append(name)
         except InvalidInput as error:
-            # A packaged skill is of no use where the tools that come with it were replaced by others.
-            if name in own:
-                bad.append(f"{error.code} {name}: {str(error).removeprefix(f'{error.code} ')}")
+            bad.append(f"{error.code} {name}: {str(error).removeprefix(f'{error.code} ')}")
     return not bad, "; ".join(bad) or ", ".join(usable) or "none", "correct the skills"

@@ -56,6 +56,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
 
     Raises:
         EmbeddingMismatch: The collections were made with another model.
+        SchemaMismatch: Their words are stemmed in another language.
         TenantKeyMismatch: The data was written under another tenant key.
         JournalMismatch: The other workers share another journal.
         StoreLost: The journal's folder does not hold it.

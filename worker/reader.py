@@ -15,7 +15,7 @@ from perdure.memory.membership import members_of
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
-from perdure.memory.recall.suspensions import holding
+from perdure.memory.recall.related_memories import holding
 from perdure.memory.updates.exports import ExportedConsent, ExportedHold, ExportedMembership, written
 from perdure.memory.updates.id_prefixes import identified
 from perdure.memory.updates.updater import unknown
@@ -75,6 +75,7 @@ class Reader:
             UnknownOwner: The user does not belong to the owner that it names, or there is no such owner.
             TenantKeyMismatch: The data was written under another key.
             EmbeddingMismatch: The collections were made with another model.
+            SchemaMismatch: Their words are stemmed in another language.
             JournalMismatch: The workers share another journal.
         """
         refuse_unknown(request)
@@ -303,11 +304,10 @@ class Reader:
         """Return, by id, those of the given entries that hold now and that the user consents to."""
         get = partial(self._reading.longterm.get, tenant)
         stored, _ = await together(get(ids), self._check_all())
-        allowed = await self._allowed(tenant)
+        denied = withheld(await self._reading.consents.of(tenant))
+        recall, now = self._reading.recall, datetime.now(UTC)
+        allowed = Filters(now=now, withheld=denied, min_confidence=recall.min_confidence, decay=recall.rules.decay)
         return {one.id: one for one in await holding(stored.values(), allowed, get)}
-
-    async def _allowed(self, tenant: str) -> Filters:
-        return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))
 
     async def _check_all(self) -> None:
         # Each ends in time by itself. One that another's refusal cuts off while it connects leaves its socket open.

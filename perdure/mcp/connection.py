@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from perdure.errors import NotDone, StoreUnavailable
+from perdure.base_error import PerdureError
+from perdure.errors import NotDone
 from perdure.mcp.shape import Given, McpServer, SecretName
 from perdure.secrets.redaction import KNOWN
 from perdure.secrets.sources import SecretKeeper, how_to_give
@@ -267,7 +268,7 @@ def _told(problem: BaseException, said: "deque[str] | tuple[str, ...]") -> str:
     first = problem
     while isinstance(first, BaseExceptionGroup):
         first = cast("BaseExceptionGroup[BaseException]", first).exceptions[0]
-    message = str(first) if isinstance(first, OSError | StoreUnavailable) else getattr(first, "message", "")
+    message = str(first) if isinstance(first, OSError | PerdureError) else getattr(first, "message", "")
     last = f"; it says: {' | '.join(said)}" if said else ""
     return KNOWN.text(f"{str(message)[:_LONGEST_LINE] or type(first).__name__}{last}")
 

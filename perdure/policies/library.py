@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
@@ -94,6 +95,19 @@ class PolicyLibrary:
         """
         return policies_in(self._texts())
 
+    def problems(self) -> list[InvalidPolicy]:
+        """Return what keeps the policies from being read: of each folder and each file, or of all together."""
+        found: list[InvalidPolicy] = []
+        for folder in self.folders:
+            with _noted(found):
+                for path, text in PolicyLibrary((folder,))._texts().items():
+                    with _noted(found):
+                        policies_in({path: text})
+        if not found:
+            with _noted(found):
+                self.read()
+        return found
+
     def _tell(self, problem: str) -> None:
         if problem != self._told:
             self._told = problem
@@ -152,3 +166,12 @@ def _read(path: Path, text: str) -> Policy:
         if policy.name != path.stem:
             raise InvalidPolicy("name", f"is {policy.name!r}", fix=f"call it {path.stem!r}, as its file")
     return policy
+
+
+@contextmanager
+def _noted(found: list[InvalidPolicy]) -> Generator[None]:
+    """Add what is refused to a list."""
+    try:
+        yield
+    except InvalidPolicy as error:
+        found.append(error)

@@ -129,10 +129,8 @@ def told_name(name: str) -> str:
 class AgentLibrary(Folders[Agent]):
     """The agents in some folders."""
 
-    def __init__(
-        self, folders: Iterable[Path], *, packaged: Path | None = None, prompts: PromptLibrary | None = None
-    ) -> None:
-        super().__init__(folders, packaged=packaged, kind="agent", read=read_agent, error=InvalidAgent)
+    def __init__(self, folders: Iterable[Path], *, prompts: PromptLibrary | None = None) -> None:
+        super().__init__(folders, kind="agent", read=read_agent, error=InvalidAgent)
         self._prompts = prompts or PromptLibrary()
 
     def get(self, name: str) -> Agent:

@@ -27,7 +27,6 @@ class Folders(Generic[D]):
 
     Args:
         folders: Where they are.
-        packaged: Where those are that come with Perdure: one that a folder has goes before them.
         kind: What they are, for messages.
         read: Makes one of a document's text and its file's name.
         error: What is raised about one that cannot be used.
@@ -37,21 +36,18 @@ class Folders(Generic[D]):
         self,
         folders: Iterable[Path],
         *,
-        packaged: Path | None = None,
         kind: str,
         read: Callable[[str, str], D],
         error: type[InvalidInput],
     ) -> None:
         self._folders = tuple(folders)
-        self._packaged = (packaged,) if packaged else ()
         self._kind = kind
         self._read = read
         self._error = error
 
     def names(self) -> list[str]:
         """The existing names, sorted."""
-        folders = (*self._folders, *self._packaged)
-        return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
+        return sorted({path.stem for folder in self._folders for path in folder.glob("*.yaml")})
 
     def get(self, name: str) -> D:
         """Read a definition.
@@ -83,7 +79,7 @@ class Folders(Generic[D]):
         Raises:
             InvalidInput: When there is none of this name, with the nearest; or when two folders have one.
         """
-        paths = self._files(name, self._folders) or self._files(name, self._packaged)
+        paths = self._files(name)
         if not paths:
             none = (
                 f"none is configured: write a {self._kind} into a folder, and name it in PERDURE_{self._kind.upper()}S"
@@ -96,13 +92,12 @@ class Folders(Generic[D]):
         return paths[0]
 
     def others(self, name: str) -> list[Path]:
-        """Return the files of the definitions next to one: all in the folders, or all that come with Perdure."""
-        folders = self._folders if self._files(name, self._folders) else self._packaged
-        return sorted({path for folder in folders for path in folder.glob("*.yaml") if path.stem != name})
+        """Return the files of the other definitions."""
+        return sorted({path for folder in self._folders for path in folder.glob("*.yaml") if path.stem != name})
 
-    def _files(self, name: str, folders: Iterable[Path]) -> list[Path]:
+    def _files(self, name: str) -> list[Path]:
         """Return the files of a name; a folder that is given twice, in two spellings even, has it once."""
-        found = (path for folder in folders if (path := folder / f"{name}.yaml").is_file())
+        found = (path for folder in self._folders if (path := folder / f"{name}.yaml").is_file())
         return list({path.resolve(): path for path in found}.values())
 
 

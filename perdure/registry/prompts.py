@@ -156,8 +156,8 @@ def read_use(value: object, field: str, error: type[InvalidInput]) -> PromptUse:
 class PromptLibrary(Folders[Prompt]):
     """The prompts in some folders."""
 
-    def __init__(self, folders: Iterable[Path] = (), *, packaged: Path | None = None) -> None:
-        super().__init__(folders, packaged=packaged, kind="prompt", read=read_prompt, error=InvalidInput)
+    def __init__(self, folders: Iterable[Path] = ()) -> None:
+        super().__init__(folders, kind="prompt", read=read_prompt, error=InvalidInput)
 
     def used(self, use: PromptUse, field: str, error: type[InvalidInput]) -> Prompt:
         """Return the prompt of a use, whose inputs it has.

@@ -161,7 +161,7 @@ async def _asked(answer: Awaitable[R]) -> R:
     try:
         async with asyncio.timeout(PATIENCE):
             return await answer
-    except SecretUnreadable:
+    except Unavailable:
         raise
     except Exception as problem:  # noqa: BLE001  whatever an installation's own source raises
         raise SecretUnreadable(f"a source raised {type(problem).__name__}") from None

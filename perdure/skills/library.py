@@ -89,10 +89,8 @@ def _require_small(skill: Skill) -> None:
 class SkillLibrary(Folders[Skill]):
     """The skills in some folders."""
 
-    def __init__(
-        self, folders: Iterable[Path], *, packaged: Path | None = None, prompts: PromptLibrary | None = None
-    ) -> None:
-        super().__init__(folders, packaged=packaged, kind="skill", read=read_skill, error=InvalidSkill)
+    def __init__(self, folders: Iterable[Path], *, prompts: PromptLibrary | None = None) -> None:
+        super().__init__(folders, kind="skill", read=read_skill, error=InvalidSkill)
         self._prompts = prompts or PromptLibrary()
 
     def linked(self, name: str) -> LinkedSkill:

@@ -246,14 +246,10 @@ class Memory(Remembered, Described):
     """In a team's or an agent's memory, the users who stated it, each by a digest (``identity.author_id``): their ids
     would outlast their erasure. Empty in a user's own memory, and of what a tool or an agent found out."""
     suspended: Annotated[tuple[Suspension, ...], Field(max_length=MOST_SUSPENSIONS)] = ()
-    """What temporary memories override it, and from when until when."""
+    """What temporary memories override it while they are believed; only a recall, which looks at them, knows that."""
 
     def holds(self, at: datetime) -> bool:
-        """Return whether it is true at a moment, if what overrides it is believed."""
-        return self.is_dated(at) and not any(one.covers(at) for one in self.suspended)
-
-    def is_dated(self, at: datetime) -> bool:
-        """Return whether a moment is between its beginning and its end."""
+        """Return whether it is true at a moment, as far as its own dates say."""
         begun = self.valid_from is None or self.valid_from <= at
         return begun and (self.valid_until is None or self.valid_until > at)
 

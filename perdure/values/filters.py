@@ -1,6 +1,6 @@
 """What a recall is limited to, and whether an entry is within it. Pure.
 
-The store's conditions are equivalent but for decay, which the store does not know.
+The store's conditions are equivalent but for decay, and for what temporary memories override: it knows neither.
 """
 
 from typing import Annotated, Literal
@@ -32,6 +32,8 @@ class Omission(OpenEnum):
     """The user does not consent to what it is kept for."""
     FILTERED = "filtered"
     """It has another type, tag, time or task than was asked for, or does not hold at this moment."""
+    OVERRIDDEN = "overridden"
+    """Something temporary that contradicts it holds at this moment."""
 
 
 class Filters(Model):
@@ -80,7 +82,7 @@ class Filters(Model):
             return Omission.CONSENT
         if entry.state is not State.CURRENT:
             return Omission.SUPERSEDED if entry.state is State.SUPERSEDED else Omission.FILTERED
-        if isinstance(entry, Memory) and self.scopes and entry.scopes and not set(self.scopes) & set(entry.scopes):
+        if isinstance(entry, Memory) and self._is_elsewhere(entry):
             return Omission.SCOPE
         if not (holds(entry, self.now) and self._is_asked_for(entry)):
             return Omission.FILTERED
@@ -88,13 +90,16 @@ class Filters(Model):
 
     def overrides(self, memory: Memory) -> bool:
         """Return whether a temporary memory counts against what it contradicts, whatever else is asked for."""
-        if memory.state is not State.CURRENT or memory.purpose in self.withheld or not memory.is_dated(self.now):
+        if memory.purpose in self.withheld or not holds(memory, self.now) or self._is_elsewhere(memory):
             return False
-        return self.believed(memory) >= self.min_confidence
+        return memory.pinned or self.believed(memory) >= self.min_confidence
 
     def believed(self, entry: Entry) -> float:
         """Return how much an entry is believed at the moment at which it must hold."""
         return entry.confidence if self.decay is None else self.decay.believed(entry, self.now)
+
+    def _is_elsewhere(self, memory: Memory) -> bool:
+        return bool(self.scopes and memory.scopes) and not set(self.scopes) & set(memory.scopes)
 
     def _is_asked_for(self, entry: Entry) -> bool:
         if not self.covers(entry.kind):

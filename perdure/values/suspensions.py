@@ -1,35 +1,39 @@
-"""When something temporary overrides a memory, and which memory says so. Pure values."""
+"""What something temporary overrides, and which memory says so. Pure values."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
 from perdure.model import Instant, Passed
 
-MOST_SUSPENSIONS = 20
-"""Of one memory. A choice: what said so, and is over, makes room."""
+MOST_SUSPENSIONS = 50
+"""Of one memory. A choice: what was over when another was added makes room for it."""
 
 
 class Suspension(Passed):
-    """A span of time in which a memory does not hold, as another one says something else for just so long.
+    """That a memory does not hold while a temporary one does, which says something else.
 
-    It counts while that other memory is believed itself: forgotten, replaced or corrected, it overrides nothing.
+    It counts as long as that one is believed itself, by the dates that it has then: forgotten or replaced, it overrides
+    nothing.
     """
 
     by: str
     """The id of the temporary memory."""
     start: Instant
     until: Instant
+    """When that one held, as far as was known when it was written."""
 
     def covers(self, at: datetime) -> bool:
-        """Return whether a moment is within it."""
+        """Return whether a moment is within what was known then."""
         return self.start <= at < self.until
 
 
-def joined(suspensions: Iterable[Suspension]) -> tuple[Suspension, ...]:
-    """Return one suspension for each memory that overrides, the last to end first, as many as are kept.
+def joined(suspensions: Iterable[Suspension], at: datetime) -> tuple[Suspension, ...]:
+    """Return one suspension for each memory that overrides, the first to begin first, as many as are kept.
+
+    Those that are over at a moment make room, and then those that begin last.
 
     >>> at = Suspension.model_validate({"by": "a", "start": "2026-05-01T00:00Z", "until": "2026-05-03T00:00Z"})
-    >>> [later] = joined([at, at.changed(until="2026-05-09T00:00Z")])
+    >>> [later] = joined([at, at.changed(until="2026-05-09T00:00Z")], at.start)
     >>> later.until.day
     9
     """
@@ -37,5 +41,5 @@ def joined(suspensions: Iterable[Suspension]) -> tuple[Suspension, ...]:
     for one in suspensions:
         known = found.get(one.by, one)
         found[one.by] = known.changed(start=min(known.start, one.start), until=max(known.until, one.until))
-    kept = sorted(found.values(), key=lambda one: (one.until, one.by), reverse=True)
-    return tuple(kept[:MOST_SUSPENSIONS])
+    first = sorted(found.values(), key=lambda one: (one.until <= at, one.start, one.by))
+    return tuple(first[:MOST_SUSPENSIONS])

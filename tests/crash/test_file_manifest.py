@@ -29,7 +29,7 @@ async def test_a_manifest_of_a_thousand_steps_survives_kills(servers: Servers, t
     def written() -> int:
         return len(manifest.read_text(encoding="utf-8").splitlines()) if manifest.exists() else 0
 
-    async with deployment(servers, tmp_path, serving=False) as here:
+    async with deployment(servers, tmp_path, serving=False, settings={"examples": True}) as here:
         one = Bench(client=here.client, queue=here.queue, folder=tmp_path)
         inputs: dict[str, JsonValue] = {"folder": str(folder), "manifest": str(manifest)}
         handle = await one.start(AgentTask(task_id="manifest", user_id=tenant, skill="file-manifest", inputs=inputs))

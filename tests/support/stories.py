@@ -15,9 +15,11 @@ from pydantic import BaseModel
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.grounds.chatter import is_chatter
 from perdure.memory.extraction.parser import words_of
+from perdure.memory.recall.related_memories import overridden_among
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
-from perdure.values.entries import Entry, Memory, Source, State
+from perdure.values.entries import Entry, Memory, Source
+from perdure.values.filters import Filters
 from perdure.values.items import MemoryItem
 from perdure.values.jobs import Batch, PlannedItem
 
@@ -99,12 +101,11 @@ def written(
 
 
 def current(stored: dict[str, Entry], at: datetime) -> list[Memory]:
-    """Return the memories that are current and hold at a moment."""
-    return [
-        entry
-        for entry in stored.values()
-        if isinstance(entry, Memory) and entry.state is State.CURRENT and entry.holds(at)
-    ]
+    """Return the memories that are current and hold at a moment, but for those that something temporary overrides."""
+    filters = Filters(now=at)
+    over = overridden_among(stored, stored, filters)
+    found = (one for one in stored.values() if one.id not in over and filters.objection(one) is None)
+    return [entry for entry in found if isinstance(entry, Memory)]
 
 
 def believed(story: Story) -> Believed:

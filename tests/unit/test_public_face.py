@@ -90,6 +90,7 @@ EXPORTED = {
     "Merger",
     "Model",
     "ModelRefused",
+    "SecretUnreadable",
     "StoreLost",
     "Approval",
     "AfterFailure",

@@ -44,7 +44,7 @@ class SkillCalls(TaskCalls):
 
     @call
     async def skills(self, *, by: Actor) -> list[ListedSkill]:
-        """Return the skills that this process has, by name: those of its settings, and those that come packaged."""
+        """Return the skills that this process has, by name: those of its settings."""
         from worker.wiring.registries import skills_of  # noqa: PLC0415  it loads what reads YAML
 
         library = await asyncio.to_thread(skills_of, self._settings)

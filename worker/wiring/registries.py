@@ -1,4 +1,4 @@
-"""What people write for an installation by name: tools, skills and agents, with those that come with Perdure."""
+"""What people write for an installation by name: tools, skills and agents, and the examples."""
 
 from pathlib import Path
 
@@ -14,7 +14,9 @@ from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from perdure.toolbox import Toolbox
 
-_PACKAGED = Path(playbooks.__file__).parent
+_EXAMPLE_SKILLS = Path(playbooks.__file__).parent / "skills"
+
+_EXAMPLE_TOOLS = ("playbooks.dependency_audit.tools", "playbooks.file_manifest.tools")
 
 
 def toolbox_of(settings: Settings) -> Toolbox:
@@ -23,7 +25,12 @@ def toolbox_of(settings: Settings) -> Toolbox:
     Raises:
         InvalidInput: A module with tools is not there, or cannot be used.
     """
-    return Toolbox.load(settings.tools, reserved=RESERVED_TOOLS)
+    return Toolbox.load(modules_of(settings), reserved=RESERVED_TOOLS)
+
+
+def modules_of(settings: Settings) -> tuple[str, ...]:
+    """Return the modules that the tools are in."""
+    return (*settings.tools, *(_EXAMPLE_TOOLS if settings.examples else ()))
 
 
 def servers_of(settings: Settings) -> list[McpServer]:
@@ -42,7 +49,7 @@ def known_tools_of(settings: Settings) -> Toolbox:
         InvalidInput: A module with tools or an MCP server cannot be used.
     """
     servers = McpServers(servers_of(settings), SecretKeeper())
-    modules = ", ".join(settings.tools) or "no module"
+    modules = ", ".join(modules_of(settings)) or "no module"
     whose = f"these are those of {modules}, by {SettingsOrigin.of(settings).told}"
     return toolbox_of(settings).extended(servers.tools, servers.find, whose)
 
@@ -57,15 +64,16 @@ def secrets_of(settings: Settings) -> SecretKeeper:
 
 
 def prompts_of(settings: Settings) -> PromptLibrary:
-    """Return the library of the configured prompts and of those that come with Perdure."""
-    return PromptLibrary(settings.prompts, packaged=_PACKAGED / "prompts")
+    """Return the library of the configured prompts."""
+    return PromptLibrary(settings.prompts)
 
 
 def skills_of(settings: Settings) -> SkillLibrary:
-    """Return the library of the configured skills and of those that come with Perdure."""
-    return SkillLibrary(settings.skills, packaged=_PACKAGED / "skills", prompts=prompts_of(settings))
+    """Return the library of the configured skills and of the examples, where they are wanted."""
+    examples = (_EXAMPLE_SKILLS,) if settings.examples else ()
+    return SkillLibrary((*settings.skills, *examples), prompts=prompts_of(settings))
 
 
 def agents_of(settings: Settings) -> AgentLibrary:
-    """Return the library of the configured agents and of those that come with Perdure."""
-    return AgentLibrary(settings.agents, packaged=_PACKAGED / "agents", prompts=prompts_of(settings))
+    """Return the library of the configured agents."""
+    return AgentLibrary(settings.agents, prompts=prompts_of(settings))

@@ -1,10 +1,9 @@
-"""Searches that go on behind what has decayed: the store filters by confidence as it was, and does not know decay."""
+"""Searches that go on behind what is not recalled: the store does not know decay, or what something overrides."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from perdure.values.entries import Entry, Memory
-from perdure.values.filters import Filters
 from perdure.values.hits import Hit
 
 FoundT = TypeVar("FoundT", Entry, Hit)
@@ -17,15 +16,15 @@ most it took 1.6 s of the 2 s that it has, and came back empty now and then (mea
 
 
 async def past_faded(
-    find: Callable[[int], Awaitable[Sequence[FoundT]]], filters: Filters, wanted: int
+    find: Callable[[int], Awaitable[Sequence[FoundT]]], counts: Callable[[Memory], bool], wanted: int
 ) -> Sequence[FoundT]:
-    """Return what a search finds, asked for more until enough memories of it are believed, those that faded included.
+    """Return what a search finds, asked for more until enough memories of it count, those that do not included.
 
-    Where nothing has faded, it is asked once.
+    Where all count, it is asked once.
 
     Args:
         find: Searches for at most so many of each kind.
-        filters: By which memory counts as believed.
+        counts: Whether a memory that it found is recalled.
         wanted: How many memories suffice.
     """
     most = wanted
@@ -33,7 +32,7 @@ async def past_faded(
         found = await find(most)
         entries = [one.entry if isinstance(one, Hit) else one for one in found]
         memories = [entry for entry in entries if isinstance(entry, Memory)]
-        believed = sum(filters.believed(memory) >= filters.min_confidence for memory in memories)
+        believed = sum(map(counts, memories))
         if believed == len(memories) or believed >= wanted or len(memories) < most or most >= _MOST:
             return found
         most = min(most * _WIDER, _MOST)

@@ -3,7 +3,7 @@
 The candidates are fetched by their labels, a step at a time; nothing that a question does not name is returned.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.ranking import Profile, Scored, score_exact
 from perdure.memory.retention import RetentionRules
 from perdure.values.entries import Memory, State
-from perdure.values.filters import Filters
 from perdure.values.labels import label, labels_of, named
 
 _MISSPELT = 0.9
@@ -78,7 +77,8 @@ def answered(
     candidates: Candidates,
     direct: Mapping[str, bool],
     *,
-    filters: Filters,
+    counts: Callable[[Memory], bool],
+    now: datetime,
     profile: Profile,
     rules: RetentionRules,
 ) -> list[NamedMemory]:
@@ -88,7 +88,8 @@ def answered(
         text: The question.
         candidates: All that was fetched.
         direct: What the question names, see ``directly``.
-        filters: What each must meet.
+        counts: Whether a memory is recalled.
+        now: The moment at which it must hold.
         profile: The weights of the order.
         rules: How belief decays.
     """
@@ -108,13 +109,12 @@ def answered(
         if leads_here or {*map(label, memory.called)} & {*links.labels}:
             heir = standing(candidates, memory.id)
             found.setdefault(heir, (_LINKED, FoundBy.LINKED, "a relation links it to what the question names"))
-    now = filters.now
     named_ones = [
         NamedMemory(
             score_exact(candidates[heir], now=now, profile=profile, relevance=relevance, rules=rules), found_by, why
         )
         for heir, (relevance, found_by, why) in found.items()
-        if heir and filters.objection(candidates[heir]) is None
+        if heir and counts(candidates[heir])
     ]
     return sorted(named_ones, key=lambda one: _order(one, now))
 

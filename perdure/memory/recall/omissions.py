@@ -1,7 +1,7 @@
 """What was near to a question and is not in the result, and why. Pure."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from perdure.memory.recall.query import LeftOut, Query, RecalledItem
 from perdure.values.entries import Entry, EntryKind, headline_of
@@ -23,7 +23,13 @@ _BEGINNING = 200
 
 
 def omissions(
-    query: Query, *, items: Sequence[RecalledItem], unplaced: Collection[str], hits: Iterable[Hit], floor: float
+    query: Query,
+    *,
+    items: Sequence[RecalledItem],
+    unplaced: Collection[str],
+    hits: Iterable[Hit],
+    objection: Callable[[Entry], Omission | None],
+    floor: float,
 ) -> tuple[LeftOut, ...]:
     """Return what was left out, that of the result first.
 
@@ -32,6 +38,7 @@ def omissions(
         items: The result.
         unplaced: The ids of those that did not fit into the context block.
         hits: What the searches found, whether or not the filters let it be recalled.
+        objection: Why an entry is not recalled, whatever the question; None: it is.
         floor: The cosine below which nothing is right.
     """
     found = [
@@ -50,7 +57,7 @@ def omissions(
     for hit in hits:
         if hit.entry.id not in told:
             told.add(hit.entry.id)
-            found.append(_left_out(query, hit.entry, _reason(query, hit, floor, full)))
+            found.append(_left_out(query, hit.entry, objection(hit.entry) or _reason(query, hit, floor, full)))
     return tuple(found[:EXPLAINED])
 
 
@@ -69,8 +76,6 @@ def alternating(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _reason(query: Query, hit: Hit, floor: float, full: bool) -> Omission:
-    if objection := query.filters.objection(hit.entry):
-        return objection
     if query.strategy is Strategy.STRUCTURED:
         # No question decides there, so nothing is too far from it.
         return Omission.LIMIT

@@ -16,7 +16,7 @@ from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.context import render
 from perdure.memory.recall.decay_paging import past_faded
 from perdure.memory.recall.items import explained, recalled, sharing, with_others
-from perdure.memory.recall.named_memories import answered, directly, links_of, relatives
+from perdure.memory.recall.named_memories import answered, directly, links_of
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, NOT_MEANT, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query, RecalledItem, RecallResult, Trigger
@@ -30,6 +30,7 @@ from perdure.memory.recall.ranking import (
     reordered,
     score_exact,
 )
+from perdure.memory.recall.related_memories import with_relatives
 from perdure.memory.recall.sources import Sought, Sources, Wanted
 from perdure.memory.recall.store_requests import StoreRequests
 from perdure.memory.recall.telemetry import RecallTelemetry
@@ -49,7 +50,7 @@ from perdure.stores.spool import Spool
 from perdure.stores.weaviate.mapping import KINDS
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
-from perdure.values.entries import Entry, Memory
+from perdure.values.entries import Entry
 from perdure.values.episodes import Episode
 from perdure.values.filters import MIN_CONFIDENCE, Omission
 from perdure.values.hits import Hit
@@ -63,8 +64,6 @@ _FALLBACK_MOST = 10
 _EXACT_MOST = 1_000
 _CANDIDATES = 30
 """How many each search gives to the ranking: three times what is usually asked for."""
-_SUCCESSIONS = 20
-"""How many replacements in a row are followed to the memory that holds today. A choice."""
 
 
 class _Found(NamedTuple):
@@ -118,8 +117,8 @@ class Recall:
     ) -> None:
         self._telemetry = telemetry or RecallTelemetry()
         self._embedder = embedder
-        self._min_confidence = min_confidence
-        self._rules = rules or RetentionRules()
+        self.min_confidence = min_confidence
+        self.rules = rules or RetentionRules()
         self._uses = Uses(accesses, limit_seconds * _NOTING_SHARE)
         self._audit = audit
         self._sources = Sources(
@@ -148,13 +147,14 @@ class Recall:
         Raises:
             EmbeddingMismatch: When the store holds another model's vectors: that is a mistake in the
                 settings, and no answer would be right.
+            SchemaMismatch: In the same way, when its words are stemmed in another language.
             JournalMismatch: In the same way, when the store belongs to another installation.
             StoreRefused: In the same way, when the store refuses the login that this process is configured with.
         """
         started = time.perf_counter()
-        query = query.changed(decay=self._rules.decay)
+        query = query.changed(decay=self.rules.decay)
         if query.min_confidence is None:
-            query = query.changed(min_confidence=self._min_confidence)
+            query = query.changed(min_confidence=self.min_confidence)
         with self._telemetry.recall(query) as span:
             asking = StoreRequests(self._sources, query)
             allowed = together(together(asking.withheld(), asking.look_for_loss()), self._uses.epoch(query))
@@ -234,14 +234,14 @@ class Recall:
         records, found_by = await asking.lookup(_EXACT_MOST if query.keys else query.limit)
         asking.seen += map(Hit, records)
         why = "same lane and key" if query.keys else "same lane"
-        return [recalled(score_exact(one, now=query.now, rules=self._rules), found_by, why) for one in records]
+        return [recalled(score_exact(one, now=query.now, rules=self.rules), found_by, why) for one in records]
 
     async def _always(self, query: Query, asking: StoreRequests) -> list[RecalledItem]:
         """Return what comes in addition to the limit: constraints if the strategy has them all, and pinned memories."""
         constraints, pinned = await together(asking.constraints(), asking.pinned())
 
         def given(entry: Entry, found_by: FoundBy, why: str) -> RecalledItem:
-            return recalled(score_exact(entry, now=query.now, rules=self._rules), found_by, why)
+            return recalled(score_exact(entry, now=query.now, rules=self.rules), found_by, why)
 
         return with_others(
             [given(entry, FoundBy.FILTERS, "it is a constraint within the filters") for entry in constraints],
@@ -266,45 +266,52 @@ class Recall:
         # What else is within the filters comes with the same search.
         more = EXPLAINED if query.explain or query.tell_left_out else 0
         find, wanted = partial(asking.newest, KINDS), limit + more
-        entries = await past_faded(find, query.filters, wanted)
+
+        entries = await past_faded(find, asking.counts, wanted)
         asking.seen += map(Hit, entries)
-        within = [entry for entry in entries if query.filters.objection(entry) is None]
+        within = [entry for entry in entries if asking.counts(entry)]
         found = sorted(within, key=lambda entry: (entry.newest, entry.id), reverse=True)
-        chosen = [score_exact(entry, now=query.now, rules=self._rules) for entry in found[:limit]]
+        chosen = [score_exact(entry, now=query.now, rules=self.rules) for entry in found[:limit]]
         if query.profile is not None:
-            chosen = reordered(chosen, _profile(query), now=query.now, task=query.task, rules=self._rules)
+            chosen = reordered(chosen, _profile(query), now=query.now, task=query.task, rules=self.rules)
         return [recalled(scored, FoundBy.FILTERS, "it meets the filters") for scored in chosen]
 
     async def _named(self, query: Query, asking: StoreRequests, limit: int) -> list[RecalledItem]:
         """Return what the question names, what is linked to it, and what replaced it; nothing else."""
         labels, halves = asked_labels(query.text)
-        candidates = await _with_relatives(asking, await asking.called(labels, halves, linked=labels))
+        candidates = await with_relatives(await asking.called(labels, halves, linked=labels), asking.memories)
         direct = directly(query.text, candidates)
         links = links_of(candidates, direct)
-        candidates |= await _with_relatives(asking, await asking.called(links.labels, linked=links.linked))
+        candidates |= await with_relatives(await asking.called(links.labels, linked=links.linked), asking.memories)
         found = answered(
-            query.text, candidates, direct, filters=query.filters, profile=_profile(query), rules=self._rules
+            query.text,
+            candidates,
+            direct,
+            counts=asking.counts,
+            now=query.now,
+            profile=_profile(query),
+            rules=self.rules,
         )
         named = {one.scored.entry.id for one in found}
         asking.seen += [Hit(one, None if one.id in named else NOT_MEANT) for one in candidates.values()]
         return [recalled(one.scored, one.found_by, one.why) for one in found[:limit]]
 
     async def _known(self, query: Query, asking: StoreRequests, sought: Sought, limit: int) -> list[RecalledItem]:
-        filters, found_by = query.filters, FoundBy.SEMANTIC
+        found_by = FoundBy.SEMANTIC
 
         async def search(most: int) -> list[Hit]:
             nonlocal found_by
             hits, found_by = await asking.hits(sought, Wanted(("record", "memory"), most, most))
             return hits
 
-        hits = await past_faded(search, filters, max(_CANDIDATES, limit))
+        hits = await past_faded(search, asking.counts, max(_CANDIDATES, limit))
         asking.seen += hits
-        within = [hit for hit in hits if filters.objection(hit.entry) is None]
-        ranked = rank(within, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self._rules)
+        within = [hit for hit in hits if asking.counts(hit.entry)]
+        ranked = rank(within, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self.rules)
         chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant(ranked)
         profile = _profile(query)
         if profile is not RELEVANCE_FIRST:
-            chosen = reordered(chosen, profile, now=query.now, task=query.task, rules=self._rules)
+            chosen = reordered(chosen, profile, now=query.now, task=query.task, rules=self.rules)
         return [recalled(scored, found_by, explained(scored, profile)) for scored in chosen]
 
     async def _said(self, query: Query, asking: StoreRequests, sought: Sought, limit: int) -> list[RecalledItem]:
@@ -325,24 +332,13 @@ class Recall:
         if query.explain and query.text.strip():
             sought = await asking.sought()
             hits = [*hits, *await asking.nearby(sought, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)]
-        hits = alternating([hit for hit in hits if query.filters.objection(hit.entry) is not Omission.CONSENT])
+        hits = alternating([hit for hit in hits if asking.objection(hit.entry) is not Omission.CONSENT])
         floor = self._embedder.relevance_floor
-        return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=floor)
+        return omissions(query, items=items, unplaced=unplaced, hits=hits, objection=asking.objection, floor=floor)
 
 
 def _asks_by_meaning(query: Query) -> bool:
     return bool(query.text.strip()) and query.strategy not in {Strategy.PRECISE, Strategy.STRUCTURED}
-
-
-async def _with_relatives(asking: StoreRequests, candidates: dict[str, Memory]) -> dict[str, Memory]:
-    """Return memories with what replaced them, up to what holds today, and what they replaced."""
-    found, asked = dict(candidates), set[str]()
-    for _ in range(_SUCCESSIONS):
-        if not (missing := [one for one in relatives(found) if one not in asked]):
-            break
-        asked |= {*missing}
-        found |= await asking.memories(missing)
-    return found
 
 
 def _profile(query: Query) -> Profile:

@@ -11,8 +11,8 @@ from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.memory.recall import local, sessions
 from perdure.memory.recall.journal_fallback import journaled
 from perdure.memory.recall.query import FoundBy, Query
+from perdure.memory.recall.related_memories import Overridden
 from perdure.memory.recall.sources import Sought, Sources, Wanted
-from perdure.memory.recall.suspensions import lifted
 from perdure.memory.recall.timed_calls import ALL_SHARE, TimedCalls
 from perdure.memory.recall.turns import Asked, named, without_names
 from perdure.models.embedding import Vector
@@ -21,7 +21,7 @@ from perdure.together import together
 from perdure.values.consents import withdrawn, withheld
 from perdure.values.entries import Entry, Memory, MemoryType, Purpose, Record, State
 from perdure.values.episodes import Episode, permitted
-from perdure.values.filters import Filters
+from perdure.values.filters import Filters, Omission
 from perdure.values.hits import Hit
 from perdure.values.losses import Store
 from perdure.values.strategies import Strategy
@@ -29,7 +29,6 @@ from perdure.words import stems
 
 _T = TypeVar("_T")
 _S = TypeVar("_S", bound=Sized)
-_E = TypeVar("_E", bound=Entry)
 
 _PINNED = 200
 """Pinned memories of a user that are looked at, the newest first. A choice: a fifth of a block holds fewer."""
@@ -63,6 +62,7 @@ class StoreRequests:
         self._withdrawn: tuple[Purpose, ...] = ()
         # Several searches may need the journal at once; one reads it.
         self._reading = asyncio.Lock()
+        self._overridden = Overridden(self._stored)
         self.seen: list[Hit] = []
         """What the searches for the result have found, whether or not it is in the result."""
 
@@ -135,7 +135,9 @@ class StoreRequests:
 
         hits = await self._searched(search, sought.vector)
         if hits is not None:
-            return await self._hits_lifted(hits) if "memory" in wanted.kinds else hits, FoundBy.SEMANTIC
+            if "memory" in wanted.kinds:
+                await self._judge(hit.entry for hit in hits)
+            return hits, FoundBy.SEMANTIC
         entries = [one for one in (await self._recallable(self._query.filters)) if one.kind in wanted.kinds]
         return await self._by_words(entries), FoundBy.JOURNAL
 
@@ -149,7 +151,8 @@ class StoreRequests:
 
         hits = await self._searched(search, sought.vector)
         if hits is not None:
-            return await self._hits_lifted(hits)
+            await self._judge(hit.entry for hit in hits)
+            return hits
         return await self._by_words(
             [
                 entry
@@ -188,7 +191,8 @@ class StoreRequests:
         found = await self._calls.stored("newest", fetch)
         if found is None:
             return [entry for entry in await self._recallable(filters) if entry.kind in kinds]
-        return await self._lifted(found)
+        await self._judge(found)
+        return found
 
     async def pinned(self) -> Sequence[Entry]:
         """Return the pinned memories within the query's filters, however much they are believed."""
@@ -197,7 +201,8 @@ class StoreRequests:
         found = await self._calls.unless_none("pinned", lambda: find(self._tenant, limit=_PINNED), [])
         if found is None:
             found = [one for one in (await self._local()).values() if isinstance(one, Memory) and one.pinned]
-        return [entry for entry in await self._lifted(found) if filters.objection(entry) is None]
+        await self._judge(found)
+        return [entry for entry in found if self.objection(entry, filters) is None]
 
     async def constraints(self) -> Sequence[Entry]:
         """Return every constraint within the query's filters, the newest first; only a structured recall has them."""
@@ -211,7 +216,8 @@ class StoreRequests:
         if found is None:
             known = [entry for entry in await self._recallable(filters) if isinstance(entry, Memory)]
             return sorted(known, key=lambda entry: entry.newest, reverse=True)[:_CONSTRAINTS]
-        return [entry for entry in await self._lifted(found) if filters.objection(entry) is None]
+        await self._judge(found)
+        return [entry for entry in found if self.objection(entry, filters) is None]
 
     async def called(
         self, labels: Collection[str], halves: Collection[str] = (), linked: Collection[str] = ()
@@ -229,12 +235,24 @@ class StoreRequests:
         if found is None:
             known = (await self._local()).values()
             found = local.called([one for one in known if isinstance(one, Memory)], labels, halves, linked)
-        return {memory.id: memory for memory in await self._lifted(found)}
+        await self._judge(found)
+        return {memory.id: memory for memory in found}
 
     async def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
         """Return the memories of these ids, whatever their state."""
-        found = await self._lifted((await self._read(ids)).values())
-        return {one.id: one for one in found if isinstance(one, Memory)}
+        found = await self._read(ids)
+        await self._judge(found.values())
+        return {identifier: entry for identifier, entry in found.items() if isinstance(entry, Memory)}
+
+    def objection(self, entry: Entry, filters: Filters | None = None) -> Omission | None:
+        """Return why an entry that was found is not recalled; None: it is.
+
+        Args:
+            entry: The entry.
+            filters: What it must meet; None: the question's filters.
+        """
+        objection = (filters or self._query.filters).objection(entry)
+        return Omission.OVERRIDDEN if objection is None and entry.id in self._overridden.ids else objection
 
     async def _read(self, ids: Sequence[str]) -> Mapping[str, Entry]:
         if not ids:
@@ -247,17 +265,24 @@ class StoreRequests:
             found = {identifier: known[identifier] for identifier in ids if identifier in known}
         return found
 
-    async def _lifted(self, entries: Iterable[_E]) -> list[_E]:
-        async def read(ids: Sequence[str]) -> Mapping[str, Entry] | None:
-            found = await self._read(ids)
-            # What only a part of the journal lacks may be believed all the same.
-            return None if "journal" in self.degraded else found
+    def counts(self, entry: Entry) -> bool:
+        """Return whether an entry that was found is recalled."""
+        return self.objection(entry) is None
 
-        return await lifted(entries, self._query.filters, read)
+    async def _judge(self, entries: Iterable[Entry]) -> None:
+        """Find out which of the memories that were found something temporary overrides."""
+        await self._overridden.judge(entries, self._query.filters, is_all="journal" not in self.degraded)
 
-    async def _hits_lifted(self, hits: Sequence[Hit]) -> list[Hit]:
-        entries = await self._lifted([hit.entry for hit in hits])
-        return [Hit(entry, hit.cosine, hit.bm25, hit.words) for hit, entry in zip(hits, entries, strict=True)]
+    async def _stored(self, ids: Sequence[str]) -> Mapping[str, Entry]:
+        """Return the entries that are there, whether or not the index of ids has them."""
+        found = await self._read(ids)
+        missing = [one for one in ids if one not in found]
+        if not (missing and self._calls.is_up):
+            return found
+        return {
+            **found,
+            **(await self._calls.stored("get", lambda: self._from.longterm.stored(self._tenant, missing)) or {}),
+        }
 
     async def episodes(self) -> list[Episode]:
         """Return what happened in the session, as far as it may be shown: the newest and the most important."""
@@ -300,7 +325,9 @@ class StoreRequests:
         return found or []
 
     async def _recallable(self, filters: Filters) -> list[Entry]:
-        return [one for one in await self._lifted((await self._local()).values()) if filters.objection(one) is None]
+        known = (await self._local()).values()
+        await self._judge(known)
+        return [entry for entry in known if self.objection(entry, filters) is None]
 
     async def _local(self) -> dict[str, Entry]:
         async def read() -> dict[str, Entry]:

@@ -221,7 +221,13 @@ def items(export: Export) -> list[JsonValue]:
     Raises:
         InvalidItem: One cannot be remembered; with its id.
     """
-    return [_item(one.entry) for one in export.entries if one.entry.state is State.CURRENT]
+    # In the order in which they were said, so that of two that contradict each other the later one holds again.
+    current = sorted((one.entry for one in export.entries if one.entry.state is State.CURRENT), key=_said)
+    return [_item(entry) for entry in current]
+
+
+def _said(entry: Entry) -> tuple[datetime, datetime, str]:
+    return *entry.newest, entry.id
 
 
 def left_out(export: Export) -> dict[str, int]:

@@ -120,7 +120,7 @@ def merged(identifier: str, first: Memory, second: Memory) -> Memory:
         valid_from=_earliest(first.valid_from, second.valid_from),
         valid_until=_latest(first.valid_until, second.valid_until),
         # What overrides one of them overrides what both say.
-        suspended=joined((*first.suspended, *second.suspended)),
+        suspended=joined((*first.suspended, *second.suspended), newest.recorded_at or newest.last_seen),
         merged_from=(first.id, second.id),
         wordings=reworded(first, *second.wordings),
         supersedes=first.id,

@@ -74,6 +74,7 @@ def verdict(
     for memory in over if settled_at is None else ():
         if reason := doubt(memory, item, author):
             return Contradiction(Decision.HOLD, reason=f"{reason}: {memory.id}", stands=memory)
+    item = ending(item, same or next((memory for memory in known if memory.id == target), None))
     if any(replaces(item, memory) for memory in over):
         return Contradiction(Decision.SUPERSEDE, same, tuple(over))
     return Contradiction(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
@@ -125,6 +126,14 @@ def _is_all_said(item: MemoryItem, memory: Memory) -> bool:
     return memory.assertion is not None and adds_nothing(item.content, memory.text, memory.assertion)
 
 
+def ending(item: MemoryItem, said: Entry | None) -> MemoryItem:
+    """Return a statement with the end that it has where the same was said with one: said again, that still counts."""
+    if not isinstance(said, Memory) or said.state is not State.CURRENT or said.valid_until is None:
+        return item
+    goes_on = item.valid_until is None and said.valid_until > item.occurred_at
+    return item.changed(valid_until=said.valid_until) if goes_on else item
+
+
 def replaces(item: MemoryItem, memory: Memory) -> bool:
     """Return whether a statement replaces what it contradicts: not if that holds again after it."""
     return item.valid_until is None or (memory.valid_until or _EVER) <= item.valid_until
@@ -141,8 +150,8 @@ def overtaken(memory: Memory, item: MemoryItem, by: str, at: datetime) -> Memory
     """
     start = _start(item)
     if not replaces(item, memory) and item.valid_until:
-        known = (one for one in memory.suspended if one.until > at)
-        return memory.changed(suspended=joined([*known, Suspension(by=by, start=start, until=item.valid_until)]))
+        brief = Suspension(by=by, start=start, until=item.valid_until)
+        return memory.changed(suspended=joined((*memory.suspended, brief), at))
     if start > item.occurred_at and (memory.valid_from is None or memory.valid_from < start):
         end = min(memory.valid_until or start, start)
         return memory.changed(valid_until=end, superseded_by=by, superseded_at=max(end, at), contradicted=True)

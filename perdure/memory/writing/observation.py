@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from perdure.identity import occurrence_id
-from perdure.memory.writing.contradictions import overtaken, replaces, unlinked
+from perdure.memory.writing.contradictions import ending, overtaken, replaces, unlinked
 from perdure.tolerance import changed_back, taken_back
 from perdure.values.entries import (
     MOST_AUTHORS,
@@ -161,8 +161,7 @@ def observed(
     if isinstance(stored, Memory) and isinstance(item, MemoryItem):
         # Whatever somebody calls it by finds it.
         more |= {"names": tuple(dict.fromkeys((*stored.names, *item.names)))[:MOST_NAMES]}
-        more |= {"authors": _authors(stored.authors, author)}
-        more |= {"wordings": reworded(stored, item_id(batch.tenant, item))}
+        more |= {"authors": _authors(stored.authors, author), "wordings": reworded(stored, item_id(batch.tenant, item))}
     return stored.changed(**(seen | more))
 
 
@@ -195,13 +194,14 @@ def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> di
     others = [other for identifier in planned.over if isinstance(other := stored.get(identifier), Memory)]
     made = {other.id: other for other in others if other.superseded_by == planned.target}
     others = [other for other in others if other.state is State.CURRENT and other.id not in made]
-    replaced = [other.id for other in others if isinstance(item, MemoryItem) and replaces(item, other)]
+    ends = ending(item, before) if isinstance(item, MemoryItem) else None
+    replaced = [other.id for other in others if ends and replaces(ends, other)]
     coming = before.superseded_by if isinstance(before, Memory) else ""
     link = coming if coming in replaced else next(iter([*replaced, *made]), "")
     recorded = recorded_at(batch, planned.index, item)
     entries: dict[str, Entry] = {planned.target: observed(before, planned.target, item, batch, recorded, replaced=link)}
-    if isinstance(item, MemoryItem):
-        entries |= {other.id: overtaken(other, item, planned.target, recorded) for other in others} | made
+    if ends:
+        entries |= {other.id: overtaken(other, ends, planned.target, recorded) for other in others} | made
     return entries
 
 

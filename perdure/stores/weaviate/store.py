@@ -102,6 +102,7 @@ class LongTerm(Searches):
 
         Raises:
             EmbeddingMismatch: They were made with another model.
+            SchemaMismatch: Their words are stemmed in another language.
         """
         await self._connection.open()
 

@@ -14,7 +14,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from localservers.recipes import TEMPORAL_CLI, WEAVIATE, Server, recipe
-from perdure.settings import Settings
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 IMAGE = re.compile(r"\$\{PERDURE_IMAGE:-([^}]+)\}")
@@ -90,8 +89,7 @@ def test_no_password_has_a_default_anywhere() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
 
     defaults = dict(cast("list[tuple[str, str]]", re.findall(r"\$\{(\w+):?-([^}]*)\}", text)))
-    packaged = json.dumps(Settings.model_fields["tools"].default)
-    known = {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PERDURE_TOOLS": packaged}
+    known = {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PERDURE_TOOLS": "[]"}
     assert defaults == known | {"PERDURE_POLICIES": "[]", "PERDURE_IMAGE": "perdure-worker:0.1.0"}
     assert "://:${REDIS_PASSWORD:?" in text
 

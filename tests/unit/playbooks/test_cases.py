@@ -9,7 +9,7 @@ from perdure.policies.shape import PolicySet, read_policy
 from perdure.settings import Settings
 from perdure.skills.cases import read_cases
 from perdure.skills.library import SkillLibrary
-from perdure.toolbox import Toolbox
+from worker.wiring.registries import toolbox_of
 
 FOLDER = Path("playbooks")
 CASES = {file.name: file.read_text(encoding="utf-8") for file in sorted((FOLDER / "cases").glob("*.yaml"))}
@@ -21,7 +21,7 @@ async def test_the_skills_of_the_playbooks_end_as_their_cases_say(name: str) -> 
     read = read_cases(CASES[name], name)
     skill, tools = (
         SkillLibrary([FOLDER / "skills"]).get(read.skill),
-        Toolbox.load(Settings.model_fields["tools"].default),
+        toolbox_of(Settings(examples=True)),
     )
     for case in read.cases:
         ended = await rehearsed(skill, case, tools)

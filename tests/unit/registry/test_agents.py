@@ -62,16 +62,16 @@ def test_one_that_two_folders_have_is_refused_and_an_edit_counts_at_once(tmp_pat
         library.get("b")
 
 
-def test_one_folder_in_two_spellings_has_it_once_and_goes_before_what_is_packaged(tmp_path: Path) -> None:
-    own, packaged = tmp_path / "own", tmp_path / "packaged"
-    for folder in (own, packaged):
+def test_one_folder_in_two_spellings_has_it_once(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
         folder.mkdir()
         (folder / "a.yaml").write_text(AGENT.replace("brief", folder.name), encoding="utf-8")
     (tmp_path / "link").symlink_to(own)
-    folders = (own, tmp_path / "link", tmp_path / "packaged" / ".." / "own")
-    assert AgentLibrary(folders, packaged=packaged).get("a").instructions == "Be own."
-    (own / "a.yaml").unlink()
-    assert AgentLibrary(folders, packaged=packaged).get("a").instructions == "Be packaged."
+    folders = (own, tmp_path / "link", other / ".." / "own")
+    assert AgentLibrary(folders).get("a").instructions == "Be own."
+    with pytest.raises(InvalidAgent, match="remove one of them"):
+        AgentLibrary((*folders, other)).get("a")
 
 
 def test_a_tool_that_is_listed_twice_is_named() -> None:

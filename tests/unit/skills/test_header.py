@@ -141,16 +141,15 @@ def test_case_spaces_and_punctuation_make_no_other_phrase(phrase: str, around: s
 
 
 class Folders:
-    """Two folders of skills, and those that come with Perdure."""
+    """Two folders of skills."""
 
     def __init__(self, root: Path) -> None:
         self.folders = [root / "one", root / "two"]
-        self.packaged = root / "packaged"
-        for folder in (*self.folders, self.packaged):
+        for folder in self.folders:
             folder.mkdir()
 
     def library(self) -> SkillLibrary:
-        return SkillLibrary(self.folders, packaged=self.packaged)
+        return SkillLibrary(self.folders)
 
     @staticmethod
     def write(folder: Path, name: str, more: str) -> Path:
@@ -200,10 +199,3 @@ def test_one_on_its_way_out_may_share_its_phrases_with_its_successor(folders: Fo
     folders.write(folders.folders[0], "seeing", "triggers: [look]")
     library = folders.library()
     assert [library.get(name).triggers for name in ("looking", "seeing")] == [("look",)] * 2
-
-
-def test_those_that_come_with_perdure_take_no_phrase_from_a_folders(folders: Folders) -> None:
-    folders.write(folders.packaged, "packaged", "triggers: [look]")
-    folders.write(folders.folders[0], "looking", "triggers: [look]")
-    library = folders.library()
-    assert [library.get(name).name for name in ("looking", "packaged")] == ["looking", "packaged"]

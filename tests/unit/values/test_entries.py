@@ -37,7 +37,6 @@ from perdure.values.items import (
     statement,
 )
 from perdure.values.jobs import Batch
-from perdure.values.suspensions import Suspension
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RECORD = Record(id="r", text="t", lane=Lane.PATTERN, key="k", payload=1, first_seen=NOW, last_seen=NOW)
@@ -209,14 +208,6 @@ def test_what_is_recalled_is_current_and_not_over(entry: Entry) -> None:
     assert not holds(entry.changed(valid_until=NOW), NOW)
     for state in (State.SUPERSEDED, State.FORGOTTEN, State("newer")):
         assert not holds(entry.changed(state=state), NOW)
-
-
-def test_a_memory_that_is_suspended_holds_again_at_the_end() -> None:
-    first, last = NOW, NOW + timedelta(days=1)
-    entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW)
-    entry = entry.changed(suspended=(Suspension(by="mem_2", start=first, until=last),))
-    before = first - timedelta(seconds=1)
-    assert [entry.holds(at) for at in (before, first, last)] == [True, False, True]
 
 
 def test_what_was_counted_since_an_entry_was_read_is_kept_when_it_is_written() -> None:

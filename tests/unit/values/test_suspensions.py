@@ -17,19 +17,22 @@ spans = st.builds(span, st.sampled_from("abc"), st.integers(0, 9), st.integers(1
 
 @given(st.lists(spans, max_size=8))
 def test_each_memory_that_overrides_is_named_once_and_for_all_of_its_time(given_spans: list[Suspension]) -> None:
-    found = joined(given_spans)
+    found = joined(given_spans, NOW)
     assert {one.by for one in found} == {one.by for one in given_spans}
     assert len({one.by for one in found}) == len(found)
     for one in given_spans:
         [whole] = [each for each in found if each.by == one.by]
         assert whole.start <= one.start
         assert one.until <= whole.until
-    assert joined(found) == found
+    assert joined(found, NOW) == found
 
 
-def test_the_last_to_end_are_kept() -> None:
-    found = joined(span(f"mem_{place}", 0, 1 + place) for place in range(MOST_SUSPENSIONS + 5))
-    assert [one.by for one in found] == [f"mem_{place}" for place in reversed(range(5, MOST_SUSPENSIONS + 5))]
+def test_room_is_made_by_what_is_over_and_then_by_what_begins_last() -> None:
+    coming = [span(f"mem_{place:02}", place, place + 1) for place in range(MOST_SUSPENSIONS)]
+    today = span("today", 0, 24)
+    found = joined([*coming, span("over", -9, -1), today], NOW)
+    assert {one.by for one in found} == {one.by for one in (*coming[:-1], today)}
+    assert joined([span("over", -9, -1), today], NOW) == (today, span("over", -9, -1))
 
 
 def test_its_end_is_not_within_it() -> None:

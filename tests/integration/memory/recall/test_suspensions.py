@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from perdure.memory.recall.service import Recall
-from perdure.values.filters import Filters
 from perdure.values.updates import Correction, Feedback, Merger, Removal
 from tests.integration.conftest import Stores
 from tests.integration.memory.recall.test_strategies import ask, recall_of, texts
@@ -67,6 +66,19 @@ async def test_it_holds_again_from_the_corrected_end_on(stores: Stores, recall: 
     assert await believed(recall, tenant, days=1.5) == {USUAL}
 
 
+async def test_it_does_not_hold_before_the_corrected_end(stores: Stores, recall: Recall, tenant: str) -> None:
+    _, brief = await known(stores, recall, tenant)
+    await change(stores, tenant, brief, Correction(valid_until=NOW + 5 * DAY))
+    assert await believed(recall, tenant, days=4) == {BRIEF}
+    assert await believed(recall, tenant, days=6) == {USUAL}
+
+
+async def test_a_correction_to_something_else_overrides_nothing(stores: Stores, recall: Recall, tenant: str) -> None:
+    _, brief = await known(stores, recall, tenant)
+    await change(stores, tenant, brief, Correction(content="The office plant stands on floor 3."))
+    assert texts(await ask(recall, tenant, "Where does the demo run?", now=datetime.now(UTC) + DAY)) == [USUAL]
+
+
 async def test_it_holds_again_once_the_other_is_not_believed_enough(
     stores: Stores, recall: Recall, tenant: str
 ) -> None:
@@ -90,5 +102,4 @@ async def test_what_a_purged_statement_overrode_holds_again(stores: Stores, reca
     usual, brief = await known(stores, recall, tenant)
     await stores.longterm.delete(tenant, [brief])
     assert await believed(recall, tenant) == {USUAL}
-    memory = await stored(stores, tenant, usual)
-    assert Filters(now=NOW + DAY).objection(memory), "the control: it is stored as it was"
+    assert (await stored(stores, tenant, usual)).suspended, "the control: it is stored as it was"

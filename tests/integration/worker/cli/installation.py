@@ -254,6 +254,7 @@ async def installation(servers: Servers, folder: Path, **settings: Any) -> Async
         "redating_cron": "off",
         "accesses_cron": "off",
         "reconciling_cron": "off",
+        "examples": True,
     } | settings
     values = {"journal": journal_of(servers, home)} | values
     addresses = Addresses.model_validate(servers.model_dump())

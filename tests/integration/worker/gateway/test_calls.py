@@ -43,7 +43,7 @@ SECRET = "Marzipan contains almonds."
 
 @pytest.fixture
 async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "worker") as here:
+    async with deployment(servers, tmp_path / "worker", settings={"examples": True}) as here:
         await here.services.installation.check(here.services.tenant_key)
         yield here
 

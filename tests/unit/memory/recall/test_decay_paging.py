@@ -23,7 +23,7 @@ async def asked_for(stored: list[Memory], wanted: int = 30) -> list[int]:
         asked.append(most)
         return [*stored[:most]]
 
-    await past_faded(find, FILTERS, wanted)
+    await past_faded(find, lambda memory: FILTERS.objection(memory) is None, wanted)
     return asked
 
 

@@ -51,7 +51,12 @@ def ask(text: str, known: Sequence[Memory], **limited: Any) -> list[NamedMemory]
     links = links_of(candidates, direct)
     candidates |= with_relatives(local.called(known, links.labels, (), links.linked))
     filters = Filters.model_validate({"now": NOW, **limited})
-    return answered(text, candidates, direct, filters=filters, profile=RELEVANCE_FIRST, rules=RetentionRules())
+
+    def counts(memory: Memory) -> bool:
+        return filters.objection(memory) is None
+
+    how: dict[str, Any] = {"profile": RELEVANCE_FIRST, "rules": RetentionRules()}
+    return answered(text, candidates, direct, counts=counts, now=NOW, **how)
 
 
 def ids(found: list[NamedMemory]) -> list[str]:
@@ -211,7 +216,8 @@ def test_what_is_named_is_believed_as_the_rules_say() -> None:
             "Where does k8s run?",
             known,
             direct,
-            filters=Filters(now=NOW),
+            counts=lambda _: True,
+            now=NOW,
             profile=RELEVANCE_FIRST,
             rules=RetentionRules(half_life_days=days),
         )[0].scored.parts["confidence"]

@@ -21,7 +21,8 @@ def told(
 ) -> tuple[LeftOut, ...]:
     query = Query.model_validate({"tenant": "t_1", "session": "s", "now": NOW, "min_confidence": 0.7, **asked})
     items = [recalled(score_exact(one, now=NOW), FoundBy.SEMANTIC, "") for one in given]
-    return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=0.1)
+    objection = query.filters.objection
+    return omissions(query, items=items, unplaced=unplaced, hits=hits, objection=objection, floor=0.1)
 
 
 def test_each_omission_has_its_reason() -> None:

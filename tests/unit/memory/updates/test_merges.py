@@ -193,7 +193,7 @@ def test_an_ancestor_that_says_more_than_the_whole_is_kept(first: str, second: s
 def test_what_is_suspended_stays_suspended() -> None:
     spans = [Suspension(by=f"mem_by_{day}", start=NOW, until=NOW + day * DAY) for day in (1, 3)]
     one, other = [memory(f"mem_{place}", suspended=(span,)) for place, span in enumerate(spans)]
-    assert merged("mem_whole", one, other).suspended == tuple(reversed(spans))
+    assert merged("mem_whole", one, other).suspended == tuple(spans)
     for first, second in ((one, memory()), (memory(), one)):
         assert merged("mem_whole", first, second).suspended == one.suspended
     assert merged("mem_whole", memory(), memory("mem_2")).suspended == ()

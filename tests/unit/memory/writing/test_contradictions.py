@@ -150,6 +150,21 @@ def test_what_holds_for_a_while_suspends_and_does_not_replace() -> None:
         assert old.content in texts(back, 1.6), "who says it again means that it holds"
 
 
+SUNDAY = datetime(2026, 5, 10, tzinfo=UTC)
+
+
+def test_what_has_an_end_and_is_said_again_without_one_leaves_what_holds_after_it() -> None:
+    old = said("The demo runs on host canvas-1.")
+    brief, again = (
+        said("The demo runs on host canvas-2.", day, valid_until=end) for day, end in ((1, SUNDAY), (2, None))
+    )
+    stored, decided = after(old, brief, again)
+    assert decided[2].decision is Decision.REINFORCE
+    assert texts(stored, 2.5) == {brief.content}
+    assert texts(stored, 6) == {old.content}
+    assert entry(stored, old).state is State.CURRENT
+
+
 def test_of_two_statements_of_one_moment_the_second_is_held() -> None:
     stored, [first, second] = after(said("My shoe size is 38."), said("My shoe size is 45."))
     assert (first.decision, second.decision, second.target) == (Decision.INSERT, Decision.HOLD, "")

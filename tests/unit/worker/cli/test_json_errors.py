@@ -8,6 +8,11 @@ from typer.testing import CliRunner
 from worker.cli.commands import app
 
 
+@pytest.fixture(autouse=True)
+def examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_EXAMPLES", "true")
+
+
 @pytest.mark.parametrize(
     ("command", "code", "field", "fix"),
     [

@@ -89,20 +89,18 @@ def test_they_are_listed_with_those_that_cannot_be_used(folder: Path) -> None:
     assert "doubling: Asks before it goes on." in ran.stdout
     assert "nobody.yaml:2: steps[0].tool: there is no tool 'nobody_has_it'" in " ".join(ran.stdout.split())
     listed = json.loads(CliRunner().invoke(app, ["skills", "list", "--json"]).stdout)
-    assert {one["name"] for one in listed} == {"dependency-audit", "doubling", "file-manifest", "nobody"}
+    assert {one["name"] for one in listed} == {"doubling", "nobody"}
 
 
-def test_those_that_come_with_perdure_can_be_tried_and_one_of_a_folder_goes_before_them(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PERDURE_TOOLS", json.dumps(["playbooks.dependency_audit.tools"]))
+def test_the_examples_can_be_tried_where_they_are_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_EXAMPLES", "true")
     command = ["skills", "test", "playbooks/cases/dependency-audit.yaml"]
     ran = CliRunner().invoke(app, [*command, command[-1]])
     assert ran.exit_code == 0, ran.stdout
     assert "6 cases, all as expected" in ran.stderr
-    other = "name: dependency-audit\nsteps: [{id: lock, tool: read_lock, args: {path: x}}]\n"
-    (folder / "dependency-audit.yaml").write_text(other, encoding="utf-8")
-    assert CliRunner().invoke(app, command).exit_code == 2
+    monkeypatch.delenv("PERDURE_EXAMPLES")
+    without = CliRunner().invoke(app, command)
+    assert (without.exit_code, "there is no skill 'dependency-audit'" in without.stderr) == (2, True)
 
 
 def test_a_skill_or_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
