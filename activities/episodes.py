@@ -70,7 +70,7 @@ class SessionWriter:
             question = await self._known(call, identifier, _patience(attempt))
             found.append(
                 step_episodes.answered(
-                    call, attempt.run, call.path, answer, question.said or question.text if question else ""
+                    attempt.run, call.path, answer, question.said or question.text if question else ""
                 )
             )
         how: dict[str, Any] = {"epoch": call.epoch, "patience": _patience(attempt)}
@@ -117,7 +117,7 @@ class SessionWriter:
                 # Its text is cut, and what it asks for stands at the end: the answer is screened with it.
                 found = found.changed(said=brief_end(question.text))
         else:
-            found = step_episodes.answered(call, run, question.id.partition("#")[0], call.answer, question.text)
+            found = step_episodes.answered(run, question.id.partition("#")[0], call.answer, question.text)
         await self.write(call.tenant, call.session, [found], epoch=call.epoch)
 
     async def delivered(self, call: TakeCall, run: str) -> None:

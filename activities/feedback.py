@@ -9,7 +9,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.outcomes import EndedTask, TaskOutcomes
 from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
-from perdure.errors import InvalidTask
+from perdure.errors import InvalidTask, TaskConflict
 from perdure.memory.audit.audit import Audit
 from perdure.names import BINDING, TASK, Activity, Workflow
 from perdure.stores.redis.erasures import RedisErasures
@@ -90,9 +90,9 @@ class FeedbackActivities:
             raise InvalidTask("task", f"{call.workflow_id} is a {found.workflow_type}, and no task")
         if found.raw_info.first_run_id != call.run:
             fix = "judge that run: perdure status shows how it ended"
-            raise InvalidTask("task", f"{call.workflow_id} was run again since", fix=fix)
+            raise TaskConflict("task", f"{call.workflow_id} was run again since", fix=fix)
         if found.status is WorkflowExecutionStatus.RUNNING:
-            raise InvalidTask("task", f"{call.workflow_id} has not ended", fix="send it the feedback itself")
+            raise TaskConflict("task", f"{call.workflow_id} has not ended", fix="send it the feedback itself")
         return found
 
     async def _succeeded(self, workflow_id: str, found: WorkflowExecutionDescription) -> bool | None:
@@ -118,5 +118,5 @@ async def _identified(workflow_id: str, found: WorkflowExecutionDescription) -> 
     task_id = await found.memo_value(TASK, "", type_hint=str)
     binding = await found.memo_value(BINDING, None, type_hint=TaskBinding)
     if not (tenant and task_id and binding):
-        raise InvalidTask("task", f"{workflow_id} ended before its first step: there is nothing to judge")
+        raise TaskConflict("task", f"{workflow_id} ended before its first step: there is nothing to judge")
     return tenant, task_id, binding

@@ -40,6 +40,7 @@ from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
@@ -48,7 +49,6 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
-from perdure.stores.redis.uses import UseCounts
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
@@ -184,7 +184,7 @@ async def _services(folder: Path, redis: Redis, longterm: LongTerm, embedder: Mi
         embedder=embedder,
         limit_seconds=60,
         consents=ConsentBook(RedisConsents(redis), journal, leases, whole, audit),
-        accesses=UseCounts(redis),
+        accesses=Accesses(redis),
         audit=audit,
     )
     return recall, audit

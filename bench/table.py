@@ -49,14 +49,15 @@ ROWS: tuple[str, ...] = (
     "| 50 jobs of one user at once, 5 of 25 items in all of them | {contention_per_second_at_50:.0f} items/s, "
     "{contention_plans_per_job_at_50:.2f} plans a job | {contention_per_second_alone:.0f} items/s, one job at a time "
     "| {contention_ratio_at_50:.2f} |",
-    "| {tenants_users:,.0f} users in random order: recall of one who is not open, p95 | {tenants_p95_ms:.1f} ms, "
-    "{tenants_open_files:,.0f} of 20,000 files | {tenants_p95_warm_ms:.1f} ms, at once again | – |",
+    "| {tenants_users:,.0f} users in random order: first recall of one whose shard is closed, p95 | "
+    "{tenants_p95_ms:.1f} ms, {tenants_open_files:,.0f} of 20,000 files | {tenants_p95_warm_ms:.1f} ms, at once again "
+    "| – |",
     "| LoCoMo, right turns among the first 5 / 10 / 25, no language model | {locomo_recall_at_5:.3f} / "
     "{locomo_recall_at_10:.3f} / {locomo_recall_at_25:.3f} | – | – |",
     "| {precision_questions:.0f} questions by name with `precise`: precision / recall (`balanced`) | "
     "{precision_precision:.3f} / {precision_recall:.3f} ({precision_balanced_precision:.3f} / "
     "{precision_balanced_recall:.3f}) | – | – |",
-    "| what rules believe of {unseen_cases:.0f} cases that nobody had looked at, no model: decisions / stories right | "
+    "| what rules believe of {unseen_cases:.0f} held-out cases, no model: decisions / stories right | "
     "{unseen_decisions:.2f} / {unseen_stories:.2f}; stored wrongly {unseen_false_store:.2f}, of private data and "
     "secrets {unseen_false_store_private:.2f}; wrong beliefs {unseen_wrong_beliefs:.0f} | – | – |",
     "| forgetting 500 due of 10,000 / 50,000 / 100,000 | {forget_seconds_at_10k:.1f} / {forget_seconds_at_50k:.1f} / "

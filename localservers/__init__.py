@@ -18,9 +18,10 @@ from localservers.find import Found, find
 from localservers.fleet import Fleet
 from localservers.foreground import announced
 from localservers.origin import SettingsOrigin
-from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted
+from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted, ServerNotStopped
 from localservers.recipes import Server
 from localservers.state import FleetState, HomeLock, Launch, Report, Running, WorkerOrder, ordered, read_state
+from perdure.errors import NothingRuns
 from perdure.settings import Addresses, Settings
 
 __all__ = [
@@ -97,11 +98,12 @@ def restart(settings: Settings, progress: Callable[[str], None] = lambda _: None
         Whether a worker was running: False if none was, so that one was started.
 
     Raises:
-        ServerNotStarted: Nothing runs here, the worker is one in a terminal, or it has not been replaced in time.
+        NothingRuns: Nothing runs here.
+        ServerNotStarted: The worker is one in a terminal, or it has not been replaced in time.
     """
     current = state(settings)
     if current is None:
-        raise ServerNotStarted(f"nothing runs in {settings.home}; start it with 'perdure up'")
+        raise NothingRuns(f"nothing runs in {settings.home}; start it with 'perdure up'")
     before = current.worker
     if before is None and current.foreground:
         pid = current.foreground[0].pid
@@ -123,11 +125,12 @@ def serve(settings: Settings, progress: Callable[[str], None] = lambda _: None) 
     """Have the HTTP service run next to the servers that run here, and return its URL.
 
     Raises:
-        ServerNotStarted: Nothing runs here, or the service has not been started in time.
+        NothingRuns: Nothing runs here.
+        ServerNotStarted: The service has not been started in time.
     """
     current = state(settings)
     if current is None:
-        raise ServerNotStarted(f"nothing runs in {settings.home}; start it with 'perdure up'")
+        raise NothingRuns(f"nothing runs in {settings.home}; start it with 'perdure up'")
     if current.service is None:
         progress("starting the HTTP service")
         with ordered(settings.home, _order(settings)):
@@ -179,7 +182,7 @@ def stop(settings: Settings, progress: Callable[[str], None] = lambda _: None) -
     with contextlib.suppress(ProcessLookupError):
         os.kill(holder, signal.SIGTERM)
     if not wait_until(lambda: lock.holder() is None, _STOPPED_WITHIN):
-        raise ServerNotStarted(f"process {holder} has not stopped in {_STOPPED_WITHIN:.0f} s; see {settings.home}/logs")
+        raise ServerNotStopped(f"process {holder} has not stopped in {_STOPPED_WITHIN:.0f} s; see {settings.home}/logs")
     return True
 
 

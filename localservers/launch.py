@@ -1,4 +1,4 @@
-"""The first program of a child process: it asks the kernel to kill it with its parent, and becomes what it shall run.
+"""The first program of a child process: dies with its parent, and replaces itself with the program to run.
 
     python -I -S launch.py PARENT PROGRAM [ARGUMENT …]
 

@@ -36,6 +36,12 @@ class ServerNotStarted(LocalServersError):
     code = "PRD212"
 
 
+class ServerNotStopped(LocalServersError):
+    """A process that was to stop is still there."""
+
+    code = "PRD214"
+
+
 class HomeUnusable(LocalServersError):
     """The data folder is not writable, is full, or belongs to another process."""
 

@@ -197,7 +197,7 @@ class ScheduleId(StrEnum):
     """The schedules that a worker makes."""
 
     FORGETTING = "perdure-forgetting"
-    USES = "perdure-accesses"
+    ACCESSES = "perdure-accesses"
     """Writes down what was recalled."""
     PROMOTION = "perdure-promotion"
     CONSOLIDATION = "perdure-consolidation"

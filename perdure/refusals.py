@@ -43,7 +43,7 @@ class NotAuthenticated(PerdureError):
 
 
 class NotPermitted(PerdureError):
-    """A token that counts, and does not permit what it is used for."""
+    """A token that does not permit what it is used for, or a form that was not sent from its own page."""
 
     code = "PRD501"
 

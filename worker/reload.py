@@ -1,4 +1,4 @@
-"""A worker that begins anew whenever code of one's own has changed: for writing tools, not for production."""
+"""Restart the worker when your own code changes: for writing tools, not for production."""
 
 import asyncio
 import importlib.util

@@ -60,7 +60,7 @@ _SCHEDULED = (
         "Forget what the rules no longer keep",
     ),
     Scheduled(
-        ScheduleId.USES,
+        ScheduleId.ACCESSES,
         "accesses_cron",
         Workflow.FLUSH_ACCESSES,
         None,

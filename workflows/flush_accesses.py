@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from activities.uses import Flushed
+from activities.accesses import Flushed
 from perdure.history import History
 from perdure.names import REPORT, Activity, Workflow
 from workflows import options

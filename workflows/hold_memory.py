@@ -93,7 +93,7 @@ class HoldMemory:
         except InvalidAnswer as error:
             raise failure_of(error) from None
         if answer.text and answer.value != Approval.YES:
-            raise failure_of(InvalidAnswer("text", "what is rejected needs none", fix="leave it out, or approve"))
+            raise failure_of(InvalidAnswer("text", "cannot be given when rejecting", fix="leave it out, or approve"))
 
     def _end(self, reason: str) -> None:
         """Accept no further answer."""

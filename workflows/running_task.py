@@ -16,7 +16,7 @@ from perdure.agent.reports import deadline_of, memory_of, progress_of
 from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState
 from perdure.agent.steering import Steering
 from perdure.agent.step_paths import require_step
-from perdure.errors import InvalidTask
+from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant
 from perdure.temporal.attributes import PHASE
 from perdure.values.chats import ChatBox, ChatLog
@@ -133,7 +133,7 @@ class RunningTask:
             InvalidTask: The task is ending.
         """
         if self.branches.ending or self.is_compensating:
-            raise InvalidTask("task", "is ending: it waits for no event any more", fix="perdure status shows how")
+            raise TaskConflict("task", "is ending: it waits for no event any more", fix="perdure status shows how")
         self.events.check(event, self._state.taken if self._state else ())
         if self._state is not None:
             self.require_awaited(event)
@@ -155,7 +155,7 @@ class RunningTask:
         if self.task.skill:
             problem = "runs a skill, whose steps are fixed: it takes no messages"
             fix = "answer its questions and deliver its events, or cancel it and run another task"
-            raise InvalidTask("task", problem, fix=fix)
+            raise TaskConflict("task", problem, fix=fix)
         if self.task.chat:
             raise InvalidTask("task", "is a conversation: it takes no messages of this kind", fix="use perdure chat")
         said = conversation_of(self._state) if self._state else None

@@ -1,11 +1,11 @@
-"""A conversation as its workflow holds it: what waits, what is being answered, what was. Pure.
+"""A conversation as its workflow holds it: its waiting, current and past messages. Pure.
 
 Each message counts once, by its id, in all runs of the conversation, and is answered in the order in which it came.
 """
 
 from perdure.agent.steps.calls import Value
 from perdure.documents import refuse_unknown
-from perdure.errors import InvalidTask
+from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant, Request, json_size
 from perdure.values.changes import Actor
 from perdure.values.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply, Exchange
@@ -85,7 +85,7 @@ class Chat:
     def unanswered(self, task: AgentTask) -> InvalidTask:
         """Return the error for a message that the conversation ended before it answered."""
         fix = f"once that is mended, {_ANEW}" if self._failed else _ANEW
-        return InvalidTask("chat", f"{task.task_id} has ended before it answered: {self._closed}", fix=fix)
+        return TaskConflict("chat", f"{task.task_id} has ended before it answered: {self._closed}", fix=fix)
 
     def check(self, request: ChatMessage, task: AgentTask) -> None:
         """Refuse a message that does not belong here, or that there is no room for. A duplicate is accepted.
@@ -95,17 +95,17 @@ class Chat:
         """
         self._check(request, request.by, task)
         if request.chat not in (None, task.task_id):
-            raise InvalidTask("chat", f"{request.chat} has ended, and another one is open", fix="join that one")
+            raise TaskConflict("chat", f"{request.chat} has ended, and another one is open", fix="join that one")
         if request.agent not in (None, task.agent):
             problem = f"the open conversation is with {task.agent!r}, and not with {request.agent!r}"
-            raise InvalidTask("agent", problem, fix="end it, or give another session")
+            raise TaskConflict("agent", problem, fix="end it, or give another session")
         if request.id in self._box.handled:
             return
         if self._box.ended:
-            raise InvalidTask("chat", f"{task.task_id} is ending", fix=_ANEW)
+            raise TaskConflict("chat", f"{task.task_id} is ending", fix=_ANEW)
         if len(self._box.waiting) >= MOST_WAITING:
             problem = f"has {MOST_WAITING} messages that are not answered yet"
-            raise InvalidTask("chat", problem, fix="send it again once one is")
+            raise TaskConflict("chat", problem, fix="send it again once one is")
 
     def check_ending(self, request: ChatEnding, task: AgentTask) -> None:
         """Refuse to end what is no conversation, or has ended.
@@ -189,7 +189,7 @@ class Chat:
             fix = "perdure message tells one with a goal something; perdure chat starts a conversation"
             raise InvalidTask("task", f"{task.task_id} is no conversation", fix=fix)
         if self._closed:
-            raise InvalidTask("chat", f"{task.task_id} has ended: {self._closed}", fix=_ANEW)
+            raise TaskConflict("chat", f"{task.task_id} has ended: {self._closed}", fix=_ANEW)
 
     def _receive(self, request: Request) -> None:
         self.received += 1

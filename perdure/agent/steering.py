@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from perdure.documents import refuse_unknown
-from perdure.errors import InvalidTask
+from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant, json_size
 from perdure.values.changes import Actor
 from perdure.values.feedback import standing
@@ -94,7 +94,7 @@ class Steering:
         """
         self._check(request)
         if self._steered.paused is not None and not self._is_handled(request.id):
-            raise InvalidTask("task", f"is {self._steered.paused.told}", fix="perdure resume has it go on")
+            raise TaskConflict("task", f"is {self._steered.paused.told}", fix="perdure resume has it go on")
 
     def check_resume(self, request: PauseRequest) -> None:
         """Refuse to go on with a task that does not pause. A duplicate is accepted.
@@ -104,7 +104,7 @@ class Steering:
         """
         self._check(request)
         if self._steered.paused is None and not self._is_handled(request.id):
-            raise InvalidTask("task", "is not paused", fix="perdure status shows what it waits for")
+            raise TaskConflict("task", "is not paused", fix="perdure status shows what it waits for")
 
     def check_message(self, request: TaskMessage | Redirection, constraints: int = 0) -> None:
         """Refuse a message that there is no room for, and a redirection that changes nothing. A duplicate is accepted.
@@ -125,13 +125,13 @@ class Steering:
             given = constraints + sum(len(one.constraints) for one in self.unread)
             if given + len(request.constraints) > MOST_CONSTRAINTS:
                 problem = f"would be more than {MOST_CONSTRAINTS} with the {given} that there are"
-                raise InvalidTask("constraints", problem, fix="none is ever dropped: start another task")
+                raise TaskConflict("constraints", problem, fix="none is ever dropped: start another task")
         fix = "send it again once the model has taken its next turn"
         if len(self.unread) >= MOST_UNREAD:
-            raise InvalidTask("task", f"has {len(self.unread)} messages that its model has not seen", fix=fix)
+            raise TaskConflict("task", f"has {len(self.unread)} messages that its model has not seen", fix=fix)
         size = sum(json_size(one.model_dump(mode="json")) for one in (*self.unread, request))
         if size > MOST_BYTES:
-            raise InvalidTask("task", f"has more than {MOST_BYTES:,} bytes that its model has not seen", fix=fix)
+            raise TaskConflict("task", f"has more than {MOST_BYTES:,} bytes that its model has not seen", fix=fix)
 
     def check_feedback(self, request: TaskFeedback) -> None:
         """Refuse feedback that is no person's, or that there is no room for. A duplicate is accepted.
@@ -144,7 +144,7 @@ class Steering:
             return
         require_judge(request.by)
         if len(self._steered.feedback) >= MOST_FEEDBACK:
-            raise InvalidTask("task", f"has been judged {MOST_FEEDBACK} times already, and takes no more")
+            raise TaskConflict("task", f"has been judged {MOST_FEEDBACK} times already, and takes no more")
 
     def pause(self, request: PauseRequest, at: Instant) -> None:
         """Pause; a known id changes nothing. It does not check again, as a replay does not check either."""
@@ -185,7 +185,7 @@ class Steering:
         refuse_unknown(request, error=InvalidTask)
         require_named(request.by)
         if self._is_closed:
-            raise InvalidTask("task", "is ending", fix="perdure status shows how")
+            raise TaskConflict("task", "is ending", fix="perdure status shows how")
 
     def _is_handled(self, identifier: str) -> bool:
         return bool(identifier) and identifier in self._steered.handled

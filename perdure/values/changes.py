@@ -10,7 +10,7 @@ from perdure.values.entries import Entry, Memory, State
 
 
 class ActorKind(OpenEnum):
-    """What kind of actor changes memory; nothing depends on it, so an unknown kind is only shown and audited."""
+    """What kind of actor acts. Only a person may answer, approve or judge; an unknown kind has a program's rights."""
 
     PERSON = "person"
     AGENT = "agent"

@@ -12,6 +12,8 @@ from perdure.errors import InvalidAnswer
 from perdure.frames import Frame
 from perdure.model import LONGEST_PATH, Instant, OpenEnum, Passed, Request, ShallowJson
 
+LONGEST_NOTE = 500
+
 LONGEST_ANSWER = 4_000
 """Characters of an answer."""
 
@@ -176,7 +178,7 @@ class Answer(Request):
     """As JSON or as text: ``42`` and ``"42"`` both answer a question for an integer."""
     by: Annotated[str, Field(max_length=200)] = ""
     """Who answered, for the audit."""
-    note: Annotated[str, Field(max_length=500)] = ""
+    note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
     """Why, in their own words: kept with what it decides about memory."""
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from temporalio import workflow
 
+from activities.accesses import Flushed
 from activities.forgetting import ForgetCall
-from activities.uses import Flushed
 from perdure.agent.preparation import CheckedTask
 from perdure.agent.state import TaskRun
 from perdure.agent.steps.task_calls import CreditCall, KeepCall, Kept

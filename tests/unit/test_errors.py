@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from localservers import LocalServersError
-from perdure import errors, refusals
+from perdure import error_kinds, refusals
 from perdure.errors import PerdureError
 from perdure.models.errors import ModelRefused
 from perdure.values.call_limits import LimitReached
@@ -17,6 +17,7 @@ PINNED = {
     "InvalidInput": ("PRD100", False),
     "InvalidTask": ("PRD101", False),
     "Unconfirmed": ("PRD115", False),
+    "TaskConflict": ("PRD117", False),
     "InvalidSkill": ("PRD102", False),
     "InvalidExpression": ("PRD103", False),
     "InvalidArguments": ("PRD104", False),
@@ -50,6 +51,7 @@ PINNED = {
     "LocalServersError": ("PRD210", False),
     "ServerNotFound": ("PRD211", False),
     "ServerNotStarted": ("PRD212", False),
+    "ServerNotStopped": ("PRD214", False),
     "HomeUnusable": ("PRD213", False),
     "StoreRefused": ("PRD232", False),
     "AnswerUnusable": ("PRD234", False),
@@ -111,9 +113,16 @@ def test_no_two_errors_share_a_code() -> None:
     assert len(set(codes)) == len(codes)
 
 
-def test_the_drawing_shows_every_error() -> None:
-    drawn = dict(re.findall(r"─ (\w+) +(PRD\d+)", errors.__doc__ or ""))
-    assert drawn == {name: code for name, (code, _) in PINNED.items()}
+def test_the_drawing_shows_every_error_under_the_one_that_it_is_a_kind_of() -> None:
+    above: dict[int, str] = {0: "PerdureError"}
+    drawn: dict[str, tuple[str, str]] = {}
+    for line in (error_kinds.__doc__ or "").splitlines():
+        if found := re.match(r"([│ ]*)[├└]── (\w+) +(PRD\d+)", line):
+            depth = 1 + len(found[1]) // 4
+            above[depth] = found[2]
+            drawn[found[2]] = (found[3], above[depth - 1])
+    bases = {kind.__name__: kind.__bases__[0].__name__ for kind in kinds(PerdureError)}
+    assert drawn == {name: (code, bases[name]) for name, (code, _) in PINNED.items()}
 
 
 def test_the_page_lists_every_error_as_it_is() -> None:

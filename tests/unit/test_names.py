@@ -5,6 +5,7 @@ from pathlib import Path
 
 from temporalio import activity
 
+from activities.accesses import AccessActivities
 from activities.compensation import CompensationActivities
 from activities.consolidation import ConsolidationActivities
 from activities.corrections import CorrectionActivities
@@ -30,7 +31,6 @@ from activities.steps import StepActivities
 from activities.tasks import TaskActivities
 from activities.tenants import TenantActivities
 from activities.updates import UpdateActivities
-from activities.uses import UseActivities
 from activities.values import ValueActivities
 from perdure.names import (
     RESERVED_TOOLS,
@@ -48,7 +48,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
     ours = (
         *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
         *(
-            UseActivities,
+            AccessActivities,
             TenantActivities,
             HoldActivities,
             NotificationActivities,

@@ -22,7 +22,7 @@ class Authenticator:
     Args:
         settings: Which provider's tokens count.
         gateway: Knows the tokens of the installation.
-        local: Whether the token of this machine counts: only for a service that nobody else can reach.
+        local: Whether the token of this machine is valid: only for a service that nobody else can reach.
         clock: Seconds of a clock that never goes back.
     """
 

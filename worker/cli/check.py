@@ -69,7 +69,7 @@ def kind_of(text: str, file: Path) -> str:
     if keys & _OF_AGENTS:
         return "agent"
     fix = "a skill has steps, a task a task_id, an agent instructions, a policy a rationale, a prompt a template"
-    raise InvalidInput(str(file), "is none of the things that can be checked", fix=fix)
+    raise InvalidInput(str(file), "is not a skill, task, agent, policy or prompt", fix=fix)
 
 
 def _all(files: Iterable[Path]) -> Iterator[Path]:

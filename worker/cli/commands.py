@@ -95,6 +95,7 @@ MEMBERS = {
 LESSONS = {
     "list": "worker.cli.lessons:list_",
     "promote": "worker.cli.lessons:promote",
+    "history": "worker.cli.lessons:history",
     "withdraw": "worker.cli.lessons:withdraw",
 }
 """The commands of ``perdure lessons``."""

@@ -11,6 +11,7 @@ from perdure.memory.updates.id_prefixes import identified, is_whole
 from perdure.settings import Settings
 from perdure.values.entries import Memory, headline_of
 from perdure.values.lessons import LessonRequest
+from worker.cli.memories import show_versions
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json
@@ -71,6 +72,17 @@ async def promote(
         say(f"{item.fate.value}: {item.id} {item.reason}".rstrip())
 
 
+async def history(identifier: Id, *, as_json: AsJson = False) -> None:
+    """Show the versions of a lesson that counts for everybody: who promoted or withdrew it, and when.
+
+    Example: perdure lessons history mem_4a1f
+    """
+    async with gateway(Settings()) as installation:
+        known = [] if is_whole(identifier) else [one.id for one in await installation.lessons(None, by=person())]
+        found = await installation.lesson_history(identified(identifier, known), by=person())
+    show_versions(found, as_json=as_json)
+
+
 async def withdraw(
     identifier: Id,
     *,
@@ -116,5 +128,5 @@ def _confirm(told: str, *, yes: bool) -> None:
         raise InvalidInput("--yes", "is missing, and nobody can be asked here", fix="read the text, and add --yes")
     if not typer.confirm("Promote it?", err=True):
         raise InvalidInput(
-            "--yes", "was not said: nothing is promoted", fix="run it again, with --text for other words"
+            "--yes", "is not confirmed: nothing is promoted", fix="run it again, with --text for other words"
         )

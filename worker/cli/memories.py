@@ -1,6 +1,7 @@
 """``perdure memories``: what is remembered of a user, listed, shown and changed by ids."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from perdure.values.updates import (
     Update,
     Updated,
     UpdateRequest,
+    Version,
 )
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
@@ -83,6 +85,11 @@ async def history(identifier: Id, *, user: User, of: Of = None, as_json: AsJson 
     """
     async with gateway(Settings()) as installation:
         found = await installation.history(user, identifier, of=of, by=person())
+    show_versions(found, as_json=as_json)
+
+
+def show_versions(found: Sequence[Version], *, as_json: bool) -> None:
+    """Print the versions of a memory, oldest first."""
     if as_json:
         show_json([version.model_dump(mode="json") for version in found])
         return

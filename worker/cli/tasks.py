@@ -9,6 +9,7 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import (
+    InvalidAnswer,
     InvalidEvent,
     InvalidTask,
     PerdureError,
@@ -274,7 +275,7 @@ async def answer(
 
     Example: perdure answer task.yaml pay.approve yes --because 'checked by phone'
     """
-    given = validated(Answer, {"question_id": question, "value": value, "note": because}, "")
+    given = validated(Answer, {"question_id": question, "value": value, "note": because}, "", InvalidAnswer)
     await gateway(Settings()).answer(workflow_id_of(task), given, by=person(by))
     if as_json:
         show_json({"answered": question})

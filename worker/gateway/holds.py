@@ -91,11 +91,16 @@ class HoldCalls(TaskCalls, MemoriesCalls):
         require_person(by)
         await self._require_theirs(user_id, of, hold)
         if text and not approve:
-            raise InvalidInput("text", "what is rejected needs none", fix="leave it out, or approve")
+            raise InvalidInput("text", "cannot be given when rejecting", fix="leave it out, or approve")
         if text:
             text = screened_text(text, policies_of(self._settings)[DEFAULT_POLICY], "text")
-        given = {"question_id": QUESTION, "value": Approval.YES.value if approve else Approval.NO.value}
-        answer = validated(HeldAnswer, given | {"note": screen(note).text if note else "", "text": text or None}, "")
+        given: dict[str, str | None] = {
+            "question_id": QUESTION,
+            "value": Approval.YES.value if approve else Approval.NO.value,
+        }
+        answer = validated(
+            HeldAnswer, given | {"note": screen(note).text if note else "", "text": text or None}, "", InvalidAnswer
+        )
         # If it was answered before, or has ended, the recorded decision is the answer.
         with suppress(InvalidAnswer, InvalidTask):
             await self.answer(hold, answer, by=by)

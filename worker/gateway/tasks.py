@@ -19,7 +19,15 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.documents import validated
-from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed, WorkerUnavailable
+from perdure.errors import (
+    InvalidAnswer,
+    InvalidEvent,
+    InvalidInput,
+    InvalidTask,
+    TaskConflict,
+    TaskFailed,
+    WorkerUnavailable,
+)
 from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
@@ -111,7 +119,7 @@ class TaskCalls(Base):
         except WorkflowAlreadyStartedError:
             if goes_on:
                 fix = "wait for its end, or cancel it"
-                raise InvalidTask("task_id", f"{task.task_id!r} is open", fix=fix) from None
+                raise TaskConflict("task_id", f"{task.task_id!r} is open", fix=fix) from None
             handle = await self.task(task.workflow_id, by=by)
             found = await handle.describe()
             from worker.attachment import require_same  # noqa: PLC0415  it takes a second
@@ -248,7 +256,7 @@ class TaskCalls(Base):
         # Of an answer that is sent again, Temporal may know that it was taken, also after the end.
         if found.status is not WorkflowExecutionStatus.RUNNING and not sending:
             raise _ended(workflow_id, "it asks nothing")
-        given = validated(type(answer), answer.model_dump() | {"by": by.id}, "")
+        given = validated(type(answer), answer.model_dump() | {"by": by.id}, "", InvalidAnswer)
         afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
         async with self._updating(workflow_id, "take the answer", "it asks nothing", afterwards):
             await sent_update(client.get_workflow_handle(workflow_id), ANSWER, given, sending=sending)
@@ -332,4 +340,4 @@ def require_person(by: Actor) -> None:
 
 
 def _ended(workflow_id: str, otherwise: str) -> InvalidTask:
-    return InvalidTask("task", f"{workflow_id} has ended: {otherwise}", fix="perdure status shows how")
+    return TaskConflict("task", f"{workflow_id} has ended: {otherwise}", fix="perdure status shows how")

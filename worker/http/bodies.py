@@ -1,4 +1,4 @@
-"""What callers send: requests of the house without what a caller must not say, who asks and when.
+"""Request bodies: Perdure's requests without the fields that the service sets itself, such as who asks and when.
 
 The user may be left out, where a token is one user's. Each field means what it does in ``perdure.values.requests`` and
 ``perdure.values.updates``, where it is checked as well.
@@ -10,12 +10,12 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, JsonValue
 
 from perdure.identity import OwnerId
-from perdure.model import Instant, Model, Name, QueryText, ShallowJson, Text, Unit
+from perdure.model import LONGEST_PATH, Instant, Model, Name, QueryText, ShallowJson, Text, Unit
 from perdure.values.access_tokens import Caller
 from perdure.values.entries import Label, Lane, MemoryType, Purpose, Relation
-from perdure.values.questions import LONGEST_ANSWER
+from perdure.values.events import EventName
 from perdure.values.requests import LookupKey
-from perdure.values.steering import LONGEST_GOAL, LONGEST_MESSAGE, MOST_CONSTRAINTS
+from perdure.values.steering import LONGEST_GOAL, LONGEST_MESSAGE, MOST_CONSTRAINTS, Reason
 from perdure.values.strategies import ProfileName, Strategy
 from perdure.values.task_limits import Limits
 from perdure.values.tasks import MemoryMode
@@ -119,15 +119,15 @@ class TaskBody(Body):
 class AnswerBody(Body):
     """An answer to a question."""
 
-    question_id: Annotated[str, Field(min_length=1, max_length=1_000, examples=["order"])]
+    question_id: Annotated[str, Field(min_length=1, max_length=LONGEST_PATH, examples=["order"])]
     value: Annotated[ShallowJson, Field(examples=["yes"])]
-    note: Annotated[str, Field(max_length=LONGEST_ANSWER)] = ""
+    note: Note = ""
 
 
 class EventBody(Body):
     """An event."""
 
-    name: Annotated[str, Field(min_length=1, max_length=200, examples=["paid 7"])]
+    name: EventName
     value: ShallowJson = None
     id: Annotated[str | None, Field(max_length=100, description="Its sender's own id: a task takes an id once.")] = None
 
@@ -143,13 +143,13 @@ class RedirectBody(Body):
 
     goal: Annotated[str, Field(max_length=LONGEST_GOAL)] = ""
     constraints: Annotated[tuple[str, ...], Field(max_length=MOST_CONSTRAINTS)] = ()
-    because: Annotated[str, Field(max_length=500)] = ""
+    because: Reason = ""
 
 
 class PauseBody(Body):
     """Why a task pauses or goes on."""
 
-    because: Annotated[str, Field(max_length=500)] = ""
+    because: Reason = ""
 
 
 class ChangeBody(OwnedBody):

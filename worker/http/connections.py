@@ -1,4 +1,4 @@
-"""A connection of the service: none may stay that says nothing, or never reads what it asked for."""
+"""Connections of the service: those that send or read nothing are closed."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, with problems as they are answered, the scopes, and how one comes in."""
+"""The OpenAPI document: complete, with problems as they are answered, the scopes, and how to authenticate."""
 
 from typing import Any
 

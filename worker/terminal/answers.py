@@ -35,9 +35,9 @@ async def asked(
             if not value:
                 return True
             try:
-                given = validated(Answer, {"question_id": question.id, "value": value}, "")
+                given = validated(Answer, {"question_id": question.id, "value": value}, "", InvalidAnswer)
                 await installation.answer(workflow_id, given, by=by)
-            except (InvalidAnswer, InvalidInput) as error:
+            except InvalidInput as error:
                 say(str(error))
             else:
                 return True

@@ -32,7 +32,7 @@ _PERIOD = 0.3
 _LAST_PIECES = 1.0
 """Seconds that the last pieces of a reply have to come in, once it is known; a choice."""
 
-_ANEW = "\n[begun anew]\n"
+_ANEW = "\n[restarted]\n"
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 

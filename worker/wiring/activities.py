@@ -6,6 +6,7 @@ from typing import Any
 
 from temporalio.client import Client
 
+from activities.accesses import AccessActivities
 from activities.compensation import CompensationActivities
 from activities.consolidation import ConsolidationActivities
 from activities.corrections import CorrectionActivities
@@ -34,7 +35,6 @@ from activities.submissions import Submitter
 from activities.tasks import TaskActivities
 from activities.tenants import TenantActivities
 from activities.updates import UpdateActivities
-from activities.uses import UseActivities
 from activities.values import ValueActivities
 from perdure.agent.steps.foreign import ForeignSteps
 from perdure.agent.steps.limiter import Limiter
@@ -45,6 +45,7 @@ from perdure.memory.consolidation.consolidator import Consolidator
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
 from perdure.stores.redis.access_tokens import AccessTokens
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.call_slots import CallSlots
 from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.stores.redis.feedback import RedisFeedback
@@ -52,7 +53,6 @@ from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.reply_streams import ReplyStreams
 from perdure.stores.redis.session_items import SessionItemStore
 from perdure.stores.redis.sweeps import SweepTurn
-from perdure.stores.redis.uses import UseCounts
 from worker.wiring.services import Services
 
 
@@ -213,7 +213,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             members=services.members,
             tokens=AccessTokens(services.redis),
         ),
-        UseActivities(accesses=UseCounts(services.redis), door=services.door),
+        AccessActivities(accesses=Accesses(services.redis), door=services.door),
         DueDateActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole
         ),

@@ -19,6 +19,7 @@ from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
@@ -29,7 +30,6 @@ from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.members import RedisMembers
-from perdure.stores.redis.uses import UseCounts
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.store import LongTerm
@@ -106,7 +106,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         limit_seconds=settings.recall_seconds,
         min_confidence=settings.min_confidence,
         rules=rules_of(settings),
-        accesses=UseCounts(redis),
+        accesses=Accesses(redis),
         telemetry=RecallTelemetry(content=settings.trace_content),
         audit=audit,
     )

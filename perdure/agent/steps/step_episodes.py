@@ -122,11 +122,10 @@ def resolved(call: StepCall, run: str, failure: Episode, *, attempt: int, argume
     )
 
 
-def answered(call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAnswer, asked: str = "") -> Episode:
+def answered(run: str, step: str, answer: TakenAnswer, asked: str = "") -> Episode:
     """Return what a person decided.
 
     Args:
-        call: The step, or the announcement.
         run: The workflow of its task.
         step: The path of the step that asked.
         answer: The answer.

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from perdure.memory.audit.audit import Audit
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.absences import Absences
+from perdure.memory.recall.accesses import AccessNotes
 from perdure.memory.recall.context import render
 from perdure.memory.recall.decay_paging import past_faded
 from perdure.memory.recall.items import explained, recalled, sharing, with_others
@@ -35,17 +36,16 @@ from perdure.memory.recall.sources import Sought, Sources, Wanted
 from perdure.memory.recall.store_requests import StoreRequests
 from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
-from perdure.memory.recall.uses import Uses
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.write_policies import POLICIES, WritePolicy
 from perdure.models.embedding import Embedder
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
-from perdure.stores.redis.uses import UseCounts
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.mapping import KINDS
 from perdure.stores.weaviate.store import LongTerm
@@ -110,7 +110,7 @@ class Recall:
         min_confidence: float = MIN_CONFIDENCE,
         policies: Mapping[str, WritePolicy] = POLICIES,
         rules: RetentionRules | None = None,
-        accesses: UseCounts | None = None,
+        accesses: Accesses | None = None,
         telemetry: RecallTelemetry | None = None,
         consents: ConsentBook | None = None,
         audit: Audit | None = None,
@@ -119,7 +119,7 @@ class Recall:
         self._embedder = embedder
         self.min_confidence = min_confidence
         self.rules = rules or RetentionRules()
-        self._uses = Uses(accesses, limit_seconds * _NOTING_SHARE)
+        self._accesses = AccessNotes(accesses, limit_seconds * _NOTING_SHARE)
         self._audit = audit
         self._sources = Sources(
             longterm=longterm,
@@ -157,7 +157,7 @@ class Recall:
             query = query.changed(min_confidence=self.min_confidence)
         with self._telemetry.recall(query) as span:
             asking = StoreRequests(self._sources, query)
-            allowed = together(together(asking.withheld(), asking.look_for_loss()), self._uses.epoch(query))
+            allowed = together(together(asking.withheld(), asking.look_for_loss()), self._accesses.epoch(query))
             if query.keys or not _asks_by_meaning(query):
                 ((withheld, told), _), epoch = await allowed
             else:
@@ -171,7 +171,7 @@ class Recall:
             result = await self._told(query, asking, found, episodes, started)
             result = await self._audited(query, result.changed(withheld=told))
             self._telemetry.finished(span, result)
-        self._uses.add(query, result, epoch)
+        self._accesses.add(query, result, epoch)
         return result
 
     async def _audited(self, query: Query, result: RecallResult) -> RecallResult:
@@ -185,7 +185,7 @@ class Recall:
 
     async def settled(self) -> None:
         """Wait until what was recalled is noted as used."""
-        await self._uses.settled()
+        await self._accesses.settled()
 
     async def _told(
         self, query: Query, asking: StoreRequests, found: _Found, episodes: list[Episode], started: float

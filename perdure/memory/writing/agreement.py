@@ -134,7 +134,7 @@ def _agreement(old: Assertion, new: Assertion) -> Agreement:
     elif _is_turned(one, other):
         found = Agreement.LIKELY
     else:
-        found = _denied(old, one, new, other) if old.negated != new.negated else _differing(old, one, new, other)
+        found = _denied(old, one, other) if old.negated != new.negated else _differing(old, one, new, other)
     return Agreement.LIKELY if found is Agreement.CONTRADICTION and not same_actor else found
 
 
@@ -214,7 +214,7 @@ def _near(one: Sequence[str], other: Sequence[str]) -> bool:
     return less < more and not less & SPEAKERS and not any(is_identifier(word) for word in more - less)
 
 
-def _denied(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Agreement:
+def _denied(old: Assertion, one: _Frame, other: _Frame) -> Agreement:
     """Judge two statements of which one denies: it contradicts what says all that it denies."""
     denied, stated = (_said(one), _said(other)) if old.negated else (_said(other), _said(one))
     plain = [Counter({word: 1 for word in words if word not in _EMPTY}) for words in (denied, stated)]

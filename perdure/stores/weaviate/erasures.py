@@ -65,7 +65,7 @@ class WeaviateErasures:
                 [DataObject(uuid=uuid5(_NAMES, erasure.tenant), properties=properties)]
             )
         if result.has_errors:
-            raise StoreUnavailable(Store.WEAVIATE, "does not take its erasures")
+            raise StoreUnavailable(Store.WEAVIATE, "did not store the erasure record")
 
     async def _collection(self) -> CollectionAsync[Any, Any]:
         client = await self._connection.client()

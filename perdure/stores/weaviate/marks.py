@@ -132,7 +132,7 @@ class WeaviateMarks:
             # A batch of one overwrites what is there; the call for a single object refuses it.
             result = await _inserted(collection, _object(place, properties))
         if result.has_errors:
-            raise StoreUnavailable(Store.WEAVIATE, "does not take its marks")
+            raise StoreUnavailable(Store.WEAVIATE, "did not store the operation counters")
 
     async def _make(self) -> None:
         collection = await self._collection()

@@ -97,7 +97,7 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
     [
         (ScheduleId.RECONCILIATION, "reconciling_cron", "ReconcileMemory"),
         (ScheduleId.REDATING, "redating_cron", "RedateMemory"),
-        (ScheduleId.USES, "accesses_cron", "FlushAccesses"),
+        (ScheduleId.ACCESSES, "accesses_cron", "FlushAccesses"),
         (ScheduleId.PROMOTION, "promotion_cron", "PromoteEpisodes"),
         (ScheduleId.CONSOLIDATION, "consolidation_cron", "ConsolidateMemory"),
     ],

@@ -28,6 +28,7 @@ from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Attribute, Workflow
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis.access_tokens import AccessTokens
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.observations import Observations
@@ -35,7 +36,6 @@ from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.tenant_inventory import holdings
-from perdure.stores.redis.uses import UseCounts
 from perdure.temporal.attributes import tenant_attributes
 from perdure.values.access_tokens import TokenRequest, TokenScope
 from perdure.values.episodes import Episode, EpisodeKind
@@ -223,7 +223,7 @@ LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {
     "feedback": lambda services, tenant, epoch: RedisFeedback(services.redis, HOUR).add(
         tenant, "t", LateFeedback(id="f", run="r", given=judged()), epoch=epoch
     ),
-    "a use": lambda services, tenant, epoch: UseCounts(services.redis).add(
+    "a use": lambda services, tenant, epoch: Accesses(services.redis).add(
         tenant, ["m"], datetime.now(UTC), epoch=epoch
     ),
     "a habit": lambda services, tenant, epoch: Observations(services.redis).seen(tenant, ["b"], "p", epoch=epoch),

@@ -8,13 +8,13 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-import activities.uses
-from activities.uses import Flushed, UseActivities
+import activities.accesses
+from activities.accesses import AccessActivities, Flushed
 from perdure.errors import StoreUnavailable
 from perdure.memory.door import Door
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.stores.redis.uses import UseCounts
+from perdure.stores.redis.accesses import Accesses
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.entries import State
 from tests.conftest import Servers
@@ -92,15 +92,15 @@ async def test_a_worker_that_dies_counts_no_use_twice_and_loses_none(
     async with deployment(servers, tmp_path, serving=False) as here:
         services = here.services
         [used] = await written(here, tenant, "Ada prefers trains.")
-        accesses = UseCounts(services.redis)
+        accesses = Accesses(services.redis)
         await accesses.add(tenant, [used], LATER)
-        pass_ = UseActivities(accesses=accesses, door=services.door)
+        pass_ = AccessActivities(accesses=accesses, door=services.door)
 
         async def die(*_: object, **__: object) -> None:
             raise StoreUnavailable("redis", "the process died")
 
         with monkeypatch.context() as patch:
-            patch.setattr(*((UseCounts, "written", die) if written_first else (type(services.door), "count", die)))
+            patch.setattr(*((Accesses, "written", die) if written_first else (type(services.door), "count", die)))
             with pytest.raises(StoreUnavailable):
                 await pass_.flush()
         await accesses.add(tenant, [used], LATER)
@@ -115,14 +115,14 @@ async def test_a_tenant_that_fails_keeps_no_other_waiting_and_loses_nothing(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenants = [f"t_{uuid4().hex}" for _ in range(3)]
-    monkeypatch.setattr(activities.uses, "_PAGE", 1)
+    monkeypatch.setattr(activities.accesses, "_PAGE", 1)
     async with deployment(servers, tmp_path, serving=False) as here:
-        services, accesses = here.services, UseCounts(here.services.redis)
+        services, accesses = here.services, Accesses(here.services.redis)
         used = {tenant: (await written(here, tenant, "Ada prefers trains."))[0] for tenant in tenants}
         # Before whatever other tests have left.
         for place, tenant in enumerate(tenants):
             await accesses.add(tenant, [used[tenant]], NOW.replace(year=1990) + timedelta(days=place))
-        pass_, count = UseActivities(accesses=accesses, door=services.door), type(services.door).count
+        pass_, count = AccessActivities(accesses=accesses, door=services.door), type(services.door).count
 
         async def failing(door: Door, tenant: str, *args: Any, **more: Any) -> int:
             if tenant == tenants[0]:
@@ -139,7 +139,7 @@ async def test_a_tenant_that_fails_keeps_no_other_waiting_and_loses_nothing(
             for _ in tenants[1:]:
                 await pass_.flush()
         assert await counts() == [0, 1, 1]
-        monkeypatch.setattr(activities.uses, "_PAGE", 10_000)
+        monkeypatch.setattr(activities.accesses, "_PAGE", 10_000)
         await pass_.flush()
         assert await counts() == [1, 1, 1]
 
@@ -149,11 +149,11 @@ async def test_a_use_brings_back_nothing_that_was_forgotten_meanwhile(servers: S
     async with deployment(servers, tmp_path, serving=False) as here:
         services = here.services
         [used] = await written(here, tenant, "Ada prefers trains.")
-        accesses = UseCounts(services.redis)
+        accesses = Accesses(services.redis)
         await accesses.add(tenant, [used, "mem_none"], LATER)
         late = NOW + timedelta(days=9_000)
         due = await services.forgetter.plan(tenant, at=late, approved=True)
         await services.forgetter.tombstone(due, run="run", by=Actor(kind=ActorKind.SYSTEM))
-        await UseActivities(accesses=accesses, door=services.door).flush()
+        await AccessActivities(accesses=accesses, door=services.door).flush()
         [entry] = (await services.longterm.get(tenant, [used])).values()
         assert (entry.state, entry.access_count) == (State.FORGOTTEN, 0)

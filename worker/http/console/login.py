@@ -1,4 +1,4 @@
-"""Coming in and going out."""
+"""Log in and log out."""
 
 from fastapi import Request
 from starlette.responses import Response

@@ -102,7 +102,7 @@ async def decide_here(*, request: Request, hold_id: Id, caller: Asker, here: Her
     """Approve a memory on hold, also in other words, or reject it."""
     form, user = own_form(request), caller.user(user_named(request))
     if form.text("decision") not in ("approve", "reject"):
-        raise InvalidInput("decision", "is none", fix="press one of the two buttons")
+        raise InvalidInput("decision", "must be 'approve' or 'reject'", fix="press one of the two buttons")
     approve = form.text("decision") == "approve"
     text = form.line_text("text") if approve else ""
     deciding = here.decide(user, hold_id, approve=approve, note=form.text("note"), text=text, by=caller.actor)

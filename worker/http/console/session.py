@@ -109,7 +109,7 @@ def require_own(request: Request, given: str) -> None:
     require_same_site(request)
     cookie = cookie_of(request.scope)
     if not cookie or not hmac.compare_digest(given.encode("utf-8", "replace"), proof_of(cookie).encode()):
-        raise NotPermitted("the form is none of this page (load the page again)")
+        raise NotPermitted("the form was not sent from this page (load the page again)")
 
 
 def require_same_site(request: Request) -> None:

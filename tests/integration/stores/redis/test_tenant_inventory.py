@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.call_slots import CallSlots
 from perdure.stores.redis.changed_tenants import ChangedTenants
@@ -35,7 +36,6 @@ from perdure.stores.redis.reply_streams import ReplyStreams
 from perdure.stores.redis.session_items import SessionItemStore
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.tenant_inventory import holdings, remove
-from perdure.stores.redis.uses import UseCounts
 from perdure.values.bindings import TaskBinding
 from perdure.values.changes import Actor, ActorKind, Deletion
 from perdure.values.chats import PieceKind, ReplyPiece, ReplyPlace
@@ -68,9 +68,9 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await RedisFeedback(redis, HOUR).add(tenant, "a task", LateFeedback(id="f", run="r", given=given))
     place = ReplyPlace(tenant=tenant, task_id="a task", message="m")
     await ReplyStreams(redis).add(place, ReplyPiece(turn=1, attempt="a", number=0, kind=PieceKind.TEXT, text="x"))
-    await UseCounts(redis).add(tenant, ["mem_1"], NOW)
-    await UseCounts(redis).take(tenant, "an operation")
-    await UseCounts(redis).add(tenant, ["mem_2"], NOW)
+    await Accesses(redis).add(tenant, ["mem_1"], NOW)
+    await Accesses(redis).take(tenant, "an operation")
+    await Accesses(redis).add(tenant, ["mem_2"], NOW)
     for held in (False, True):
         await SessionWrites(redis).admit(tenant, "one", ["an observation"], most=1, held=held)
     await Observations(redis).seen(tenant, ["books", "window seats"], "one")

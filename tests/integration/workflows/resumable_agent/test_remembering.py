@@ -7,8 +7,8 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import AgentTask, TaskResult
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.tenant_inventory import holdings
-from perdure.stores.redis.uses import UseCounts
 from perdure.values.entries import State
 from perdure.values.jobs import Fate, Receipt
 from perdure.values.tasks import MemoryMode
@@ -89,7 +89,7 @@ async def test_a_recall_of_a_task_that_only_reads_is_no_use(agents: Bench, mode:
     await (await agents.start(AgentTask(task_id="a", user_id=user, skill=learn))).result()
     result = await (await agents.start(AgentTask(task_id="b", user_id=user, skill=look, memory=mode))).result()
     await services.recall.settled()
-    noted = {tenant for tenant, _ in await UseCounts(services.redis).tenants(10_000)}
+    noted = {tenant for tenant, _ in await Accesses(services.redis).tenants(10_000)}
     assert result.recalled == 1
     assert (services.tenant_key.tenant_of(user) in noted) is (mode is MemoryMode.ON)
 

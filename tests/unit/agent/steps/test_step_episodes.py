@@ -96,17 +96,17 @@ def test_arguments_that_were_shortened_are_compared_as_a_whole() -> None:
 
 def test_an_answer_is_a_decision_in_the_words_of_the_person() -> None:
     answer = TakenAnswer(question_id="a", value="Always use wheels.", by="ada", at=NOW)
-    found = step_episodes.answered(CALL, "run", "a", answer, "Which?")
+    found = step_episodes.answered("run", "a", answer, "Which?")
     assert (found.said, found.before) == ("Always use wheels.", "agent: Which?")
     assert found.is_promotable
-    long = step_episodes.answered(CALL, "run", "a", answer.changed(value="x" * (LONGEST + 1)), "Which?")
+    long = step_episodes.answered("run", "a", answer.changed(value="x" * (LONGEST + 1)), "Which?")
     assert not long.is_promotable, "what is cut off may say the opposite"
 
 
 def test_what_is_left_of_a_long_question_is_its_end() -> None:
     answer = TakenAnswer(question_id="a", value="2958", by="ada", at=NOW)
     question = f"{'The account is locked. ' * 40}"[:768] + "What is your PIN?"
-    before = step_episodes.answered(CALL, "run", "a", answer, question).before
+    before = step_episodes.answered("run", "a", answer, question).before
     assert len(before) == DRAFT
     assert before.startswith("agent: ")
     assert before.endswith("What is your PIN?")
@@ -130,11 +130,11 @@ def test_a_question_is_a_turn_of_the_agents_that_no_memory_is_extracted_from() -
 
 def test_an_answer_belongs_to_the_step_that_asked_and_a_done_step_to_itself() -> None:
     answer = TakenAnswer(question_id="q", value="MIT", at=NOW, by="ada")
-    plain = step_episodes.answered(CALL, "run", "a.look", answer)
-    asked = step_episodes.answered(CALL, "run", "a.look", answer, "Which licence?")
+    plain = step_episodes.answered("run", "a.look", answer)
+    asked = step_episodes.answered("run", "a.look", answer, "Which licence?")
     assert (plain.step, plain.by, plain.before) == ("a.look", Voice.USER, "")
     assert plain.text == "a.look: MIT (answered by ada at 2026-05-01 12:00:00 UTC)"
-    nobody = step_episodes.answered(CALL, "run", "a.look", answer.changed(by="", value={"n": 1}))
+    nobody = step_episodes.answered("run", "a.look", answer.changed(by="", value={"n": 1}))
     assert plain.importance == importance(EpisodeKind.DECISION, by=Voice.USER)
     assert (nobody.text, nobody.said) == ('a.look: {"n": 1} (answered at 2026-05-01 12:00:00 UTC)', '{"n": 1}')
     assert asked.before == "agent: Which licence?"

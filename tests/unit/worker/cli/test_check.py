@@ -89,7 +89,7 @@ def test_a_mistake_is_named_with_file_line_field_and_fix(folder: Path, case: str
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("x: 1\n", "a.yaml: is none of the things"), ("a: [\n", "a.yaml:2: is not YAML"), ("", "a.yaml: is empty")],
+    [("x: 1\n", "a.yaml: is not a skill, task"), ("a: [\n", "a.yaml:2: is not YAML"), ("", "a.yaml: is empty")],
 )
 def test_what_is_nothing_that_can_be_checked_is_refused(folder: Path, text: str, problem: str) -> None:
     (folder / "a.yaml").write_text(text, encoding="utf-8")

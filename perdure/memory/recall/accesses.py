@@ -5,10 +5,10 @@ import contextlib
 
 from perdure.errors import PerdureError, StoreUnavailable, TenantErased
 from perdure.memory.recall.query import Query, RecallResult
-from perdure.stores.redis.uses import UseCounts
+from perdure.stores.redis.accesses import Accesses
 
 
-class Uses:
+class AccessNotes:
     """The uses that recalls of this process make of entries.
 
     Args:
@@ -16,7 +16,7 @@ class Uses:
         patience: Seconds that a recall waits for Redis before it is not noted.
     """
 
-    def __init__(self, accesses: UseCounts | None, patience: float) -> None:
+    def __init__(self, accesses: Accesses | None, patience: float) -> None:
         self._accesses = accesses
         self._patience = patience
         self._noting: set[asyncio.Task[None]] = set()
@@ -44,6 +44,6 @@ class Uses:
         await asyncio.gather(*self._noting)
 
     @staticmethod
-    async def _note(accesses: UseCounts, query: Query, ids: list[str], epoch: int) -> None:
+    async def _note(accesses: Accesses, query: Query, ids: list[str], epoch: int) -> None:
         with contextlib.suppress(StoreUnavailable, TenantErased):
             await accesses.add(query.tenant, ids, query.now, epoch=epoch)

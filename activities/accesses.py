@@ -12,7 +12,7 @@ from perdure.errors import PerdureError, StoreUnavailable
 from perdure.memory.door import Door
 from perdure.model import Passed
 from perdure.names import Activity
-from perdure.stores.redis.uses import TakenUses, UseCounts
+from perdure.stores.redis.accesses import Accesses, TakenAccesses
 from perdure.values.entries import Entry
 
 _log = structlog.get_logger(__name__)
@@ -32,10 +32,10 @@ class Flushed(Passed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UseActivities:
+class AccessActivities:
     """The activity that writes uses, and what it needs."""
 
-    accesses: UseCounts
+    accesses: Accesses
     door: Door
 
     @activity.defn(name=Activity.FLUSH_ACCESSES)
@@ -68,7 +68,7 @@ class UseActivities:
         # Where nothing could be written, another call would do no better.
         return Flushed(tenants=tenants, entries=entries, more=is_late or (tenants > 0 and len(listed) == _PAGE))
 
-    async def _write(self, tenant: str, taken: TakenUses) -> int:
+    async def _write(self, tenant: str, taken: TakenAccesses) -> int:
         def used(entry: Entry) -> Entry:
             return entry.used(taken.uses[entry.id])
 

@@ -55,7 +55,7 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEY
 """
 
 
-class TakenUses(NamedTuple):
+class TakenAccesses(NamedTuple):
     """The uses of one tenant that are to be written."""
 
     operation: str
@@ -63,7 +63,7 @@ class TakenUses(NamedTuple):
     uses: dict[str, Use]
 
 
-class UseCounts:
+class Accesses:
     """The uses of every tenant's memories.
 
     Args:
@@ -114,7 +114,7 @@ class UseCounts:
         found = await ask(self._redis, "ZRANGE", keys.ACCESSED, 0, limit - 1, "WITHSCORES")
         return [(tenant, f"{score:.0f}") for tenant, score in found]
 
-    async def take(self, tenant: str, operation: str) -> TakenUses:
+    async def take(self, tenant: str, operation: str) -> TakenAccesses:
         """Return the uses that are to be written, under the operation of the first attempt at them.
 
         Raises:
@@ -128,7 +128,7 @@ class UseCounts:
             for identifier, number in fields.items()
             if not identifier.startswith(_AT)
         }
-        return TakenUses(operation, uses)
+        return TakenAccesses(operation, uses)
 
     async def postpone(self, tenant: str, token: str, at: datetime) -> None:
         """Let a tenant whose uses could not be written wait as if it were listed at this moment: others come first.
