@@ -1,8 +1,7 @@
 """What people write as values, and its refusal in plain words, with the field's path and the nearest name. Pure."""
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from perdure.errors import InvalidArguments, InvalidInput, InvalidItem
 from perdure.model import OpenEnum, Passed
+from perdure.suggestions import nearest
 from perdure.tolerance import bounds_crossed
 
 if TYPE_CHECKING:
@@ -288,6 +288,9 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
         limit = f"{context[name]:g}" if isinstance(context[name], int | float) else context[name]
         return f"{named}is too {'small' if name in ('gt', 'ge') else 'large'}", f"{fix} {limit}"
     message = one["msg"].removeprefix("Value error, ")
+    # A validator writes both as they are told: what is wrong, and in brackets what to write.
+    if kind == "value_error" and (both := re.fullmatch(r"(.+?) \((.+)\)", message, re.DOTALL)):
+        return both[1][:1].lower() + both[1][1:], both[2]
     return _OTHERS.get(kind) or (message[:1].lower() + message[1:], "")
 
 
@@ -313,23 +316,6 @@ def join(path: str, *location: str | int) -> str:
     return path
 
 
-def nearest(name: str, known: Iterable[str], whose: str = "") -> str:
-    """Suggest the closest known name, or list the known names.
-
-    Args:
-        name: What is not known.
-        known: What is.
-        whose: Where the known names come from, told where none is close: then it may be that others were meant.
-
-    >>> nearest("weigh", ["order", "count"], "these are the shop's")
-    "there are: count, order; these are the shop's"
-    """
-    names = sorted(set(known))
-    if close := difflib.get_close_matches(name, names):
-        return f"did you mean {close[0]!r}?"
-    return "; ".join(filter(None, (f"there are: {_listed(names)}" if names else "", whose)))
-
-
 def kind_of(value: object) -> str:
     """Return what a value is, in the words of somebody who writes YAML.
 
@@ -340,10 +326,6 @@ def kind_of(value: object) -> str:
         if isinstance(value, kind):
             return name
     return f"a {type(value).__name__}"
-
-
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def _fields(model: type[BaseModel]) -> list[str]:

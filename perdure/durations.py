@@ -48,6 +48,17 @@ def duration_of(text: str) -> timedelta:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
+def with_unit(value: object) -> object:
+    """Return what may state a duration.
+
+    Raises:
+        ValueError: It is a number, whose unit nobody knows.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise ValueError(f"is a number without a unit (write {value:g}s, {value:g}m or {value:g}h)")  # noqa: TRY004
+    return value
+
+
 def lasting(text: str) -> str:
     """Return a text that states a duration above zero.
 

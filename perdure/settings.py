@@ -22,12 +22,13 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from perdure.documents import nearest, refused
+from perdure.documents import refused
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.modules import ModelName, Module
 from perdure.names import TASK_QUEUE
+from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
 from perdure.variables import PREFIX, base_folder, read_file, read_secrets, warn_of_unknown
 from perdure.words import ENGLISH, LANGUAGES
@@ -139,8 +140,7 @@ class Settings(BaseSettings):
     trace_content: bool = False
     """Whether the texts of queries and memories may appear in spans."""
     summary_content: bool = False
-    """Whether the summaries of a task's activities and timers may name the elements of lists (``shops[North]``), which
-    is content. The current details and the command line always do."""
+    """Whether summaries of activities and timers may name elements of lists (``shops[North]``), which is content."""
 
     forgetting_cron: str = "0 3 * * *"
     """When the forgetting sweep runs, in UTC: minute, hour, day of the month, month, day of the week; or ``off``."""

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
-from perdure.documents import nearest
 from perdure.errors import InvalidInput
 from perdure.modules import module_of
 from perdure.packages import PACKAGES
+from perdure.suggestions import nearest
 from perdure.tools import Effect, Tool, tool
 
 

@@ -13,11 +13,12 @@ from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
 from pydantic import BaseModel, JsonValue, SecretStr, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from perdure.documents import nearest, refused, validated
+from perdure.documents import refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
 from perdure.model import DEEPEST_VALUE, Model, Name, OpenEnum, depth
 from perdure.secrets.redaction import KNOWN
 from perdure.signatures import CHECK_RETURNS, ToolCall, arguments_of, hints_of, require_check, secrets_of, taking
+from perdure.suggestions import nearest
 from perdure.values.call_limits import CallLimit, require_distinct
 
 P = ParamSpec("P")

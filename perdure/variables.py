@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perdure.documents import nearest, unreadable
+from perdure.documents import unreadable
 from perdure.errors import InvalidInput
+from perdure.suggestions import nearest
 
 PREFIX = "PERDURE_"
 """What the variable of each setting begins with."""

@@ -35,11 +35,12 @@ from perdure.agent.steps.validation import is_of, wanted
 from perdure.agent.steps.values import Values
 from perdure.agent.steps.wait_calls import ExpectCall, TakeCall
 from perdure.agent.steps.wait_steps import waiting
-from perdure.documents import kind_of, nearest
+from perdure.documents import kind_of
 from perdure.errors import ExpectationFailed, ToolFailed
 from perdure.expressions.evaluation import evaluate, written
 from perdure.skills.foreign import ActivityStep
 from perdure.skills.steps import COMPENSATE
+from perdure.suggestions import nearest
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
 from perdure.values.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from pydantic import JsonValue
 
 from perdure.agent.steps.calls import Waits
-from perdure.documents import kind_of, nearest
+from perdure.documents import kind_of
 from perdure.errors import InvalidAnswer, InvalidEvent, InvalidSkill
 from perdure.model import Instant
 from perdure.skills.cases import SkillCase
@@ -15,6 +15,7 @@ from perdure.skills.foreign import ForeignStep
 from perdure.skills.shape import Skill
 from perdure.skills.steps import COMPENSATE, PromptStep, RecallStep, RememberStep, SkillStep, Step, ToolStep
 from perdure.skills.templates import OnFailure
+from perdure.suggestions import nearest
 from perdure.values.events import TakenEvent, require_small
 from perdure.values.questions import Question, TakenAnswer, typed
 

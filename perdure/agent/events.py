@@ -3,11 +3,12 @@
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from perdure.documents import nearest, refuse_unknown
+from perdure.documents import refuse_unknown
 from perdure.errors import InvalidEvent
 from perdure.model import Instant
 from perdure.skills.shape import Skill
 from perdure.skills.steps import EventStep
+from perdure.suggestions import nearest
 from perdure.tolerance import taken_back
 from perdure.values.events import Event, EventBox, TakenEvent, require_small
 

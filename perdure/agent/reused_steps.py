@@ -9,12 +9,12 @@ from perdure.agent.cursor import Cursor
 from perdure.agent.readers import Readers, keeping
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Compensation, Result
-from perdure.documents import nearest
 from perdure.errors import InvalidTask
 from perdure.expressions.syntax import Path
 from perdure.model import Passed, Stored, json_size
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ForEach, LetStep, Parallel, Step
+from perdure.suggestions import nearest
 from perdure.tolerance import taken_back
 from perdure.values.lessons import GONE_ON, MetFailure, quoted
 

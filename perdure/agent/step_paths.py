@@ -7,9 +7,9 @@ from perdure.agent.goal_calls import turn_of
 from perdure.agent.goal_plan import conversation_of
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskState
-from perdure.documents import nearest
 from perdure.errors import InvalidTask
 from perdure.skills.steps import ForEach, LetStep, Parallel, SkillStep, Step
+from perdure.suggestions import nearest
 
 _PART = re.compile(r"([^.\[\]]+)(\[\d+\])?")
 _TURN = re.compile(r"turn\[[1-9]\d{0,5}\](\.call\[\d+\])?")

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from perdure.documents import kind_of, nearest
+from perdure.documents import kind_of
 from perdure.errors import InvalidExpression
 from perdure.expressions.problems import evaluation_problem, parse_problem
 from perdure.expressions.syntax import TOKEN, Path, Reading, read
+from perdure.suggestions import nearest
 
 if TYPE_CHECKING:
     import cel

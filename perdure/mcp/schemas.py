@@ -11,9 +11,10 @@ from pydantic import JsonValue
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from perdure.documents import join, nearest
+from perdure.documents import join
 from perdure.errors import InvalidArguments, InvalidInput
 from perdure.model import json_size
+from perdure.suggestions import nearest
 
 LARGEST_SCHEMA = 100_000
 """Bytes of a schema: a choice. A model is shown it with each turn."""

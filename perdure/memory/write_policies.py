@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from perdure.documents import join, mapping, nearest, validated
+from perdure.documents import join, mapping, validated
 from perdure.errors import InvalidInput
 from perdure.memory.hold_policies import HoldPolicy
 from perdure.model import Model, OpenEnum, Unit
 from perdure.names import DEFAULT_POLICY, EXACT_POLICY
+from perdure.suggestions import nearest
 from perdure.values.statements import Ground
 from perdure.yaml_text import read_document
 

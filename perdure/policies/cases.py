@@ -2,11 +2,12 @@
 
 from pydantic import Field, JsonValue
 
-from perdure.documents import join, nearest, validated
+from perdure.documents import join, validated
 from perdure.errors import InvalidPolicy
 from perdure.model import Model, Name
 from perdure.policies.decision import CallFacts, PolicyDecision, decide
 from perdure.policies.shape import STATE, Outcome, PolicySet
+from perdure.suggestions import nearest
 from perdure.yaml_text import read_document
 
 

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from perdure.documents import join, nearest, validated
+from perdure.documents import join, validated
 from perdure.errors import InvalidPolicy
 from perdure.expressions.evaluation import expressions
 from perdure.expressions.syntax import TOKEN
 from perdure.identity import digest
 from perdure.model import Model, Name, OpenEnum
+from perdure.suggestions import nearest
 from perdure.yaml_text import read_document
 
 VISIBLE = ("tool", "arguments", "user", "agent", "state")

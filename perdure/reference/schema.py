@@ -5,7 +5,6 @@ from typing import Any, cast, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
-from perdure.documents import nearest
 from perdure.errors import InvalidInput
 from perdure.policies.shape import Policy
 from perdure.reference.meanings import about, described_by, meanings
@@ -13,6 +12,7 @@ from perdure.registry.agents import Agent
 from perdure.registry.prompts import Prompt
 from perdure.skills.shape import Skill
 from perdure.skills.steps import Step, ToolStep
+from perdure.suggestions import nearest
 from perdure.values.tasks import AgentTask
 
 Schema = dict[str, Any]

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from perdure.documents import nearest
 from perdure.errors import InvalidInput
+from perdure.suggestions import nearest
 from perdure.yaml_text import placed, placing
 
 

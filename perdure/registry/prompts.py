@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
-from perdure.documents import kind_of, mapping, nearest, validated
+from perdure.documents import kind_of, mapping, validated
 from perdure.errors import InvalidExpression, InvalidInput
 from perdure.expressions.evaluation import evaluate, references, written
 from perdure.identity import digest
 from perdure.model import Name, Passed, spelled
 from perdure.registry.folders import Folders
+from perdure.suggestions import nearest
 from perdure.yaml_text import read_document
 
 LONGEST_TEMPLATE = 20_000

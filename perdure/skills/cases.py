@@ -4,11 +4,12 @@ import datetime
 
 from pydantic import Field, JsonValue
 
-from perdure.documents import join, nearest, validated
+from perdure.documents import join, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.model import Model, Name
 from perdure.skills.templates import Template
+from perdure.suggestions import nearest
 from perdure.values.events import EventName
 from perdure.values.tasks import Phase
 from perdure.yaml_text import read_document

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from perdure.documents import mapping, nearest, sequence, validated
+from perdure.documents import mapping, sequence, validated
 from perdure.errors import InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
 from perdure.model import Model
 from perdure.skills.header import Example, SafetyCheck, SkillChange, same_phrase
 from perdure.skills.inputs import filled_inputs, require_checks
 from perdure.skills.shape import Skill
+from perdure.suggestions import nearest
 
 _ENTRIES: dict[str, type[SafetyCheck | Example | SkillChange]] = {
     "checks": SafetyCheck,

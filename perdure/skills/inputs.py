@@ -5,13 +5,14 @@ from typing import Any
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from perdure.documents import kind_of, nearest
+from perdure.documents import kind_of
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.expressions.evaluation import holds
 from perdure.model import Passed
 from perdure.skills.header import SafetyCheck
 from perdure.skills.shape import Skill
 from perdure.skills.templates import InputSpec, InputType
+from perdure.suggestions import nearest
 
 _json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _TYPES: dict[InputType, TypeAdapter[Any]] = {

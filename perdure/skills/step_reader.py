@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from perdure.documents import kind_of, mapping, nearest, sequence, validated
+from perdure.documents import kind_of, mapping, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.syntax import RESERVED_WORDS
 from perdure.registry.prompts import read_use
@@ -30,6 +30,7 @@ from perdure.skills.templates import (
     RecallTemplate,
     RecordTemplate,
 )
+from perdure.suggestions import nearest
 from perdure.tools import Effect
 from perdure.values.questions import AnswerSpec, AnswerType
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
 
-from perdure.durations import check_wait, lasting
+from perdure.durations import check_wait, lasting, with_unit
 from perdure.identity import OwnerId
 from perdure.model import Name, OpenEnum, Passed, spelled
 from perdure.values.entries import Lane, MemoryType
@@ -34,7 +34,7 @@ def _called(text: str) -> str:
     return text if "${" in text else event_name(text)
 
 
-Duration = Annotated[str, AfterValidator(lasting), Field(examples=["45s"])]
+Duration = Annotated[str, BeforeValidator(with_unit), AfterValidator(lasting), Field(examples=["45s"])]
 """A number and a unit, as it was written: ``45s``."""
 
 

@@ -7,9 +7,10 @@ from typing import Annotated, Literal, Self
 import pytest
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from perdure.documents import kind_of, nearest, refuse_unknown, refused, validated
+from perdure.documents import kind_of, refuse_unknown, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, InvalidItem, InvalidTask
 from perdure.model import Instant, Model, Name, Passed
+from perdure.suggestions import nearest
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """``perdure check``: whether what somebody wrote in YAML can be used. Asks no server."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
@@ -25,6 +27,11 @@ from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skil
 _KINDS = {"task_id": "task", "rationale": "policy", "template": "prompt", "steps": "skill"}
 """The key by which each kind is known; an agent has none of its own."""
 
+_LIKE_AN_EXPRESSION = re.compile(
+    r"\{\{\s*((?:inputs|steps|task)\.[\w.]+)[^}]*\}\}|(?<![\w$\\])\$((?:inputs|steps|task)\.\w[\w.]*)"
+)
+"""How expressions are written elsewhere; the part that names something is a group."""
+
 _OF_AGENTS = frozenset({"instructions", "tools", "skills", "turns", "tokens", "approve"})
 
 
@@ -41,15 +48,17 @@ def check(
     What they name is looked for among the tools, skills and prompts of this installation's settings, and beside the
     file. Example: perdure check skills/restock.yaml task.yaml
     """
-    settings, found = Settings(), list[dict[str, str]]()
+    settings, found = Settings(), list[dict[str, JsonValue]]()
     require_folders(settings)
     if not all(file.strip() for file in files):
         raise InvalidInput("FILE.yaml", "is empty", fix="name a file, or a folder: '.' is this one")
     for file in _all(map(Path, files)):
-        kind = _checked(file, settings)
-        found.append({"file": str(file), "kind": kind})
+        kind, notes = _checked(file, settings), _notes(file)
+        found.append({"file": str(file), "kind": kind, "notes": [*notes]})
         if not as_json:
             out.print(f"{file}: {'an' if kind == 'agent' else 'a'} {kind} that can be used", markup=False)
+            for note in notes:
+                say(f"note: {file}:{note}")
     if as_json:
         show_json(found)
     else:
@@ -105,6 +114,15 @@ def _checked(file: Path, settings: Settings) -> str:
         case _:
             check_linked(_skills_beside(file, settings).linked(file.stem), known_tools_of(settings))
     return kind
+
+
+def _notes(file: Path) -> list[str]:
+    """Return what is read as text and looks like an expression of another language, with the line."""
+    return [
+        f"{number}: {found[0]!r} is text here; an expression is ${{{found[1] or found[2]}}}"
+        for number, line in enumerate(text_of(file, InvalidInput).splitlines(), 1)
+        for found in _LIKE_AN_EXPRESSION.finditer(line)
+    ]
 
 
 def _skills_beside(file: Path, settings: Settings) -> SkillLibrary:

@@ -214,7 +214,7 @@ class _Table(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.table:
             # The models that stand behind it take .15 s to import, which "--help" need not wait for.
-            from perdure.documents import nearest  # noqa: PLC0415
+            from perdure.suggestions import nearest  # noqa: PLC0415
 
             ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, self.table)})")
         module, _, name = self.table[cmd_name].partition(":")

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from perdure.documents import nearest
 from perdure.errors import InvalidInput
+from perdure.suggestions import nearest
 from worker.cli import commands
 
 SCRIPTS = {

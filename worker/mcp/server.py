@@ -9,7 +9,7 @@ from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from perdure.documents import nearest
+from perdure.suggestions import nearest
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
 from worker.mcp import memories, tasks

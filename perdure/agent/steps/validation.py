@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from perdure.documents import kind_of, nearest
+from perdure.documents import kind_of
 from perdure.durations import duration_of
 from perdure.errors import InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
@@ -29,6 +29,7 @@ from perdure.skills.steps import (
     templates_of,
 )
 from perdure.skills.templates import CompensateTemplate, InputType
+from perdure.suggestions import nearest
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect, Tool
 

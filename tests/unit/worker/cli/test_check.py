@@ -26,6 +26,27 @@ GOOD = {
 BAD = {
     "an unknown tool": ("greet.yaml", SKILL.replace("echo", "ecko"), "5", "steps[0].tool", "did you mean 'echo'?"),
     "an unknown field": ("greet.yaml", SKILL + "stesp: []\n", "7", "stesp", "did you mean 'steps'?"),
+    "a field of another language": (
+        "greet.yaml",
+        SKILL + "    if: ${true}\n",
+        "7",
+        "steps[0].if",
+        "did you mean 'when'?",
+    ),
+    "a duration without a unit": (
+        "greet.yaml",
+        SKILL + "    timeout: 90\n",
+        "7",
+        "steps[0].timeout",
+        "write 90s, 90m or 90h",
+    ),
+    "a function of another language": (
+        "greet.yaml",
+        SKILL.replace("inputs.who", "len(inputs.who)"),
+        "6",
+        "steps[0].args.value",
+        "did you mean 'size'?",
+    ),
     "an unknown input": (
         "task.yaml",
         "task_id: t\nuser_id: ada\nskill: greet\ninputs:\n  whom: you\n",
@@ -132,3 +153,21 @@ def test_an_empty_name_is_refused_and_is_not_this_folder(tmp_path: Path, monkeyp
     (tmp_path / "greet.yaml").write_text(SKILL)
     ran = CliRunner().invoke(app, ["check", ""])
     assert (ran.exit_code, "FILE.yaml: is empty (name a file, or a folder" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("$inputs.who", "${inputs.who}"),
+        ("{{ inputs.who | upper }}", "${inputs.who}"),
+        ("$HOME and $5.00", ""),
+        ("x", ""),
+    ],
+)
+def test_what_looks_like_an_expression_of_another_language_is_noted(folder: Path, written: str, meant: str) -> None:
+    (folder / "noted.yaml").write_text(SKILL.replace("greet", "noted").replace("${inputs.who}", written), "utf-8")
+    ran = CliRunner().invoke(app, ["check", "noted.yaml"])
+    assert ran.exit_code == 0, ran.stderr
+    assert (f"note: noted.yaml:6: {written!r} is text here; an expression is {meant}\n" in ran.stderr) is bool(meant)
+    [found] = json.loads(CliRunner().invoke(app, ["check", "noted.yaml", "--json"]).stdout)
+    assert len(found["notes"]) == bool(meant)
