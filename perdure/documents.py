@@ -288,10 +288,13 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
         limit = f"{context[name]:g}" if isinstance(context[name], int | float) else context[name]
         return f"{named}is too {'small' if name in ('gt', 'ge') else 'large'}", f"{fix} {limit}"
     message = one["msg"].removeprefix("Value error, ")
-    # A validator writes both as they are told: what is wrong, and in brackets what to write.
-    if kind == "value_error" and (both := re.fullmatch(r"(.+?) \((.+)\)", message, re.DOTALL)):
-        return both[1][:1].lower() + both[1][1:], both[2]
-    return _OTHERS.get(kind) or (message[:1].lower() + message[1:], "")
+    return _OTHERS.get(kind) or _parted(message[:1].lower() + message[1:])
+
+
+def _parted(message: str) -> tuple[str, str]:
+    """Return what a validator of ours found wrong, and what to write, which it puts in brackets."""
+    both = re.fullmatch(r"(.+?) \((.+)\)", message, re.DOTALL)
+    return (both[1], both[2]) if both else (message, "")
 
 
 def _size(value: Any) -> str:
