@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from activities.episodes import SessionWriter
 from perdure.errors import StoreUnavailable, TenantErased
-from perdure.memory.writing.observation import recorded_at
+from perdure.memory.writing.provenance import recorded_at
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.values.jobs import Batch, Fate, ItemReceipt, SessionNote, UnusableItem
 

@@ -155,7 +155,7 @@ class RunningTask:
         if self.task.skill:
             problem = "runs a skill, whose steps are fixed: it takes no messages"
             fix = "answer its questions and deliver its events, or cancel it and run another task"
-            raise TaskConflict("task", problem, fix=fix)
+            raise InvalidTask("task", problem, fix=fix)
         if self.task.chat:
             raise InvalidTask("task", "is a conversation: it takes no messages of this kind", fix="use perdure chat")
         said = conversation_of(self._state) if self._state else None

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from perdure.errors import VersionConflict
-from perdure.memory.writing.observation import occurrence_of
+from perdure.memory.writing.provenance import occurrence_of
 from perdure.stores.journal.lines import Accepted
 from perdure.values.changes import Actor, Change, Deletion, Refusal
 from perdure.values.entries import Entry, State

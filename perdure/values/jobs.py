@@ -9,6 +9,7 @@ from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
 from perdure.names import DEFAULT_POLICY
 from perdure.values.changes import Actor, ActorKind, Refusal
 from perdure.values.items import Item
+from perdure.values.suspensions import Suspension
 
 
 class UnusableItem(Passed):
@@ -126,6 +127,8 @@ class PlannedItem(Passed):
     """The id of the record or memory that will be written; empty when nothing is."""
     over: tuple[str, ...] = ()
     """The ids of the memories that it contradicts and overrides."""
+    under: tuple[Suspension, ...] = ()
+    """How memories override it until they end that were said later."""
     reason: str = ""
 
 

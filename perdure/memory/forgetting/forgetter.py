@@ -8,7 +8,7 @@ from perdure.errors import VersionConflict
 from perdure.memory.door import Door
 from perdure.memory.forgetting.selection import Forgetting, Guard, SweepCounts, select
 from perdure.memory.retention import RetentionRules
-from perdure.memory.writing.contradictions import overtaken, said, verdict
+from perdure.memory.writing.contradictions import overtaken, said, suspended, suspensions, verdict
 from perdure.model import Passed
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.weaviate.store import LongTerm
@@ -262,6 +262,7 @@ class Forgetter:
             if found.stands:
                 back[memory.id] = memory.superseded(found.stands.id, at, contradicted=True)
             else:
+                back[memory.id] = suspended(memory, suspensions(found.under), at)
                 overruled = {one.id: overtaken(one, item, memory.id, at) for one in found.over}
                 known |= overruled
                 back |= overruled

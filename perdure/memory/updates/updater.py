@@ -16,7 +16,8 @@ from perdure.memory.updates.removal import removal
 from perdure.memory.updates.reverter import Reverter
 from perdure.memory.updates.versions import outcome
 from perdure.memory.writing.contradictions import overtaken, verdict
-from perdure.memory.writing.observation import author_of, observed
+from perdure.memory.writing.observation import observed
+from perdure.memory.writing.provenance import author_of
 from perdure.models.embedding import Embedder
 from perdure.refusals import UnknownThing
 from perdure.stores.journal.log import Journal

@@ -34,6 +34,8 @@ class Contradiction(NamedTuple):
     reason: str = ""
     stands: Memory | None = None
     """The memory that it contradicts and does not override, where it is refused or held."""
+    under: tuple[Memory, ...] = ()
+    """The memories that were said later, and override it until they end."""
 
 
 NOTHING_BESIDE = Contradiction(Decision.INSERT)
@@ -68,16 +70,17 @@ def verdict(
             said = (memory for memory, old in retold if restates(new, old) and _says_the_same_now(memory, item))
             same = next(said, None)
     over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
-    late = next((memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)), None)
-    if late:
-        return Contradiction(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it", stands=late)
+    late = [memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)]
+    if final := next((memory for memory in late if not _goes_on(item, memory)), None):
+        return Contradiction(Decision.REJECT, reason=f"{final.id} was said later, and contradicts it", stands=final)
+    over = [memory for memory in over if memory not in late]
     for memory in over if settled_at is None else ():
         if reason := doubt(memory, item, author):
             return Contradiction(Decision.HOLD, reason=f"{reason}: {memory.id}", stands=memory)
     item = ending(item, same or next((memory for memory in known if memory.id == target), None))
     if any(replaces(item, memory) for memory in over):
-        return Contradiction(Decision.SUPERSEDE, same, tuple(over))
-    return Contradiction(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
+        return Contradiction(Decision.SUPERSEDE, same, tuple(over), under=tuple(late))
+    return Contradiction(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over), under=tuple(late))
 
 
 def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tuple[Memory | None, list[Memory]]:
@@ -126,9 +129,34 @@ def _is_all_said(item: MemoryItem, memory: Memory) -> bool:
     return memory.assertion is not None and adds_nothing(item.content, memory.text, memory.assertion)
 
 
+def _goes_on(item: MemoryItem, memory: Memory) -> bool:
+    """Return whether a statement holds again after a memory that was said later; a constraint is never put aside."""
+    if item.memory_type is MemoryType.CONSTRAINT or memory.valid_until is None:
+        return False
+    return memory.valid_until < (item.valid_until or _EVER)
+
+
+def suspensions(under: Iterable[Memory]) -> tuple[Suspension, ...]:
+    """Return how memories that were said later override one until they end."""
+    return tuple(
+        Suspension(by=one.id, start=one.valid_from or one.first_seen, until=one.valid_until or _EVER) for one in under
+    )
+
+
+def suspended(memory: Memory, under: Iterable[Suspension], at: datetime) -> Memory:
+    """Return a memory that others override, besides those that do already."""
+    more = tuple(under)
+    return memory.changed(suspended=joined((*memory.suspended, *more), at)) if more else memory
+
+
 def ending(item: MemoryItem, said: Entry | None) -> MemoryItem:
-    """Return a statement with the end that it has where the same was said with one: said again, that still counts."""
-    if not isinstance(said, Memory) or said.state is not State.CURRENT or said.valid_until is None:
+    """Return a statement with the end that it has where the same was said with one: said again, that still counts.
+
+    What is to be replaced ends with what comes, and not by what was said of it.
+    """
+    if not isinstance(said, Memory) or said.state is not State.CURRENT or said.superseded_by:
+        return item
+    if said.valid_until is None:
         return item
     goes_on = item.valid_until is None and said.valid_until > item.occurred_at
     return item.changed(valid_until=said.valid_until) if goes_on else item

@@ -15,7 +15,7 @@ from perdure.memory.extraction.private import screened
 from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy, policy_named, policy_of
 from perdure.memory.writing.behaviour import behaviour_of, place_of
-from perdure.memory.writing.observation import purpose_of
+from perdure.memory.writing.provenance import purpose_of
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.weaviate.store import LongTerm

@@ -1,13 +1,12 @@
 """An entry after one more observation. Pure: absolute values from the stored state and the observation."""
 
-import base64
 from collections import ChainMap
 from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from perdure.identity import occurrence_id
-from perdure.memory.writing.contradictions import ending, overtaken, replaces, unlinked
+from perdure.memory.writing.contradictions import ending, overtaken, replaces, suspended, unlinked
+from perdure.memory.writing.provenance import author_of, is_its_import, occurrence_of, purpose_of, recorded_at
 from perdure.tolerance import changed_back, taken_back
 from perdure.values.entries import (
     MOST_AUTHORS,
@@ -18,11 +17,10 @@ from perdure.values.entries import (
     Memory,
     Purpose,
     Record,
-    Source,
     State,
     Turn,
 )
-from perdure.values.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_id, item_text, statement
+from perdure.values.items import Item, MemoryItem, RecordItem, TurnItem, imported_id, item_id, item_text
 from perdure.values.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 
 REINFORCEMENT = 0.1
@@ -35,49 +33,6 @@ WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
 """The decisions that lead to a write."""
 
 _REFUSED = "long-term memory refuses it"
-
-
-def occurrence_of(tenant: str, item: Item) -> str:
-    """Return the short form of the id of the observation that an item reports, as entries and deletions list it.
-
-    It has 48 bits: of an entry's 1,024 observations, two look like one in 2 of a billion entries.
-    """
-    whole = occurrence_id(tenant, "caller", item.occurrence).removeprefix("occ_")
-    return base64.urlsafe_b64encode(bytes.fromhex(whole[:12])).decode()
-
-
-def recorded_at(batch: Batch, index: int, item: Item) -> datetime:
-    """Return when an item was recorded: when it was said or learned, or when its batch was accepted.
-
-    Of a batch, each item is later than the one before it.
-    """
-    if index < len(batch.recorded):
-        return batch.recorded[index] + timedelta(microseconds=index)
-    if batch.accepted_at is None:
-        return item.occurred_at
-    return batch.accepted_at + timedelta(microseconds=index)
-
-
-def purpose_of(batch: Batch, item: Item) -> Purpose:
-    """Return what an item is to be kept for: a memory that comes from a session was extracted from what was said."""
-    return Purpose.EXTRACTED if batch.session and isinstance(item, MemoryItem) else Purpose.GIVEN
-
-
-def author_of(batch: Batch, item: Item) -> str:
-    """Return who states an item in a memory that several share, by tenant; empty: nobody does, or it is not shared.
-
-    What a tool or an agent found out is nobody's statement, whoever's task it was.
-    """
-    return batch.stated_by if isinstance(item, MemoryItem) and item.source is not Source.LEARNED else ""
-
-
-def is_its_import(item: Item, entry: Entry) -> bool:
-    """Return whether an item was exported from this very entry, which still counts and says the same."""
-    if imported_id(item) != entry.id or entry.state is not State.CURRENT:
-        return False
-    if isinstance(item, MemoryItem) and isinstance(entry, Memory):
-        return statement(item.content) == statement(entry.text)
-    return item.kind == entry.kind
 
 
 def observed(
@@ -200,6 +155,8 @@ def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> di
     link = coming if coming in replaced else next(iter([*replaced, *made]), "")
     recorded = recorded_at(batch, planned.index, item)
     entries: dict[str, Entry] = {planned.target: observed(before, planned.target, item, batch, recorded, replaced=link)}
+    if isinstance(new := entries[planned.target], Memory):
+        entries[planned.target] = suspended(new, planned.under, recorded)
     if ends:
         entries |= {other.id: overtaken(other, ends, planned.target, recorded) for other in others} | made
     return entries

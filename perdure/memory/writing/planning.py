@@ -14,8 +14,9 @@ from perdure.memory.extraction.content_words import says_it_was_otherwise, told
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import require_span, require_timely
-from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, verdict
-from perdure.memory.writing.observation import after, author_of, is_its_import, occurrence_of, purpose_of, recorded_at
+from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, suspensions, verdict
+from perdure.memory.writing.observation import after
+from perdure.memory.writing.provenance import author_of, is_its_import, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.restatements import LEAST_SHARED
 from perdure.model import Model
 from perdure.values.changes import ActorKind, Deletion
@@ -167,7 +168,8 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
         target, reason = found.same.id, "it says the same"
     over = tuple(dict.fromkeys((*(memory.id for memory in found.over), *case.beside.replaced_by(target))))
     reason = reason or "; ".join(filter(None, (_ended(item, case.at), _taken_out(item), _compared(case, item))))
-    return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
+    under = suspensions(found.under)
+    return PlannedItem(index=index, decision=decision, target=target, over=over, under=under, reason=reason)
 
 
 def _needs_a_person(case: _Case, item: Item, found: Contradiction) -> str:

@@ -12,8 +12,9 @@ from perdure.memory.door import Door
 from perdure.memory.extraction.content_words import says_it_was_otherwise
 from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
-from perdure.memory.writing.observation import WRITING, applied, purpose_of, successors, unusable, without
+from perdure.memory.writing.observation import WRITING, applied, successors, unusable, without
 from perdure.memory.writing.planning import Known, plan
+from perdure.memory.writing.provenance import purpose_of
 from perdure.memory.writing.receipts import receipts, refusals
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector

@@ -7,7 +7,7 @@ import pytest
 
 from perdure.errors import VersionConflict
 from perdure.memory.comparison import compared, in_rounds, observed_anew, reasons
-from perdure.memory.writing.observation import occurrence_of
+from perdure.memory.writing.provenance import occurrence_of
 from perdure.stores.journal.lines import Accepted
 from perdure.values.changes import Actor, ActorKind, Change, Deletion
 from perdure.values.entries import Memory, MemoryType, Source

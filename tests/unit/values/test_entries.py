@@ -9,7 +9,8 @@ from pydantic import JsonValue, ValidationError
 
 from perdure.errors import InvalidInput
 from perdure.identity import memory_id, record_id, turn_id
-from perdure.memory.writing.observation import observed, occurrence_of
+from perdure.memory.writing.observation import observed
+from perdure.memory.writing.provenance import occurrence_of
 from perdure.values.entries import (
     MARKER,
     Entry,

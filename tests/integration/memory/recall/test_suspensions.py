@@ -103,3 +103,18 @@ async def test_what_a_purged_statement_overrode_holds_again(stores: Stores, reca
     await stores.longterm.delete(tenant, [brief])
     assert await believed(recall, tenant) == {USUAL}
     assert (await stored(stores, tenant, usual)).suspended, "the control: it is stored as it was"
+
+
+@pytest.mark.parametrize("late", ["said earlier", "restored"])
+async def test_what_comes_late_holds_after_what_ends(stores: Stores, recall: Recall, tenant: str, late: str) -> None:
+    run = ""
+    if late == "restored":
+        [usual] = await told(stores, tenant, USUAL, at=NOW - DAY)
+        run = (await change(stores, tenant, usual, Removal())).undo
+    await told(stores, tenant, BRIEF, at=NOW, valid_until=(NOW + 2 * DAY).isoformat())
+    if run:
+        await stores.forgetter.restore(tenant, run=run, at=datetime.now(UTC), by=ADA)
+    else:
+        await told(stores, tenant, USUAL, at=NOW - DAY)
+    assert await believed(recall, tenant) == {BRIEF}
+    assert await believed(recall, tenant, days=3) == {USUAL}

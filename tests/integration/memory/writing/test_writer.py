@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -11,6 +12,7 @@ from perdure.crashpoints import CrashPoint
 from perdure.errors import LeaseLost, StoreUnavailable, WorkerUnavailable
 from perdure.memory import door
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.recall.related_memories import holding
 from perdure.memory.writing import observation as observing
 from perdure.memory.writing import writer as writing
 from perdure.memory.writing.batch_checks import read_batch
@@ -343,7 +345,8 @@ def stated(text: str, occurrence: str, hours: float = 0, **more: JsonValue) -> d
 async def recalled(stores: Stores, tenant: str, about: str, *, hours: float) -> set[str]:
     filters = Filters(now=NOW + timedelta(hours=hours))
     hits = await stores.longterm.search(tenant, text=about, vector=None, limit=10, filters=filters, kinds=("memory",))
-    return {hit.entry.text for hit in hits}
+    held = await holding([hit.entry for hit in hits], filters, partial(stores.longterm.get, tenant))
+    return {entry.text for entry in held}
 
 
 async def test_a_later_statement_supersedes_what_it_contradicts(stores: Stores, tenant: str) -> None:

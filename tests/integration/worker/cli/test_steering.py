@@ -31,7 +31,7 @@ async def test_a_task_is_paused_and_resumed_and_status_says_by_whom(installed: I
     await until(lambda: progress(installed, file), lambda now: bool(now.waits))
 
     early = await installed.perdure("resume", file)
-    complaint = "error: PRD101 task: is not paused (perdure status shows what it waits for)"
+    complaint = "error: PRD117 task: is not paused (perdure status shows what it waits for)"
     assert (early.status, early.complaint) == (2, complaint), early.err
     paused = await installed.perdure("pause", file, "--because", "the shop is closed", "--by", "ada")
     assert (paused.status, f"perdure resume {started} has it go on" in paused.err) == (0, True)

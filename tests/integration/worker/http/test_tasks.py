@@ -69,7 +69,7 @@ async def test_a_person_answers_and_a_program_does_not(service: Service, ada: ht
     ended = (await ada.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
     assert ended["result"]["output"] == "hello"
     again = await ada.post(f"/v2/control/tasks/{task}/answer", json=said)
-    assert (again.status_code, again.json()["code"]) == (422, "PRD101")
+    assert (again.status_code, again.json()["code"]) == (409, "PRD117")
 
 
 async def test_anothers_task_does_not_exist(service: Service, ada: httpx2.AsyncClient) -> None:

@@ -138,7 +138,7 @@ async def test_a_paused_task_is_cancelled_at_once(agents: Bench) -> None:
 async def test_a_task_that_does_not_pause_has_nothing_to_go_on_with(agents: Bench) -> None:
     handle = await agents.start(agents.task(agents.skill("steps: [{id: a, wait: 1d}]")))
     await progress_of(handle, lambda one: bool(one.waits))
-    assert "PRD101 task: is not paused" in await refused(handle, "resume")
+    assert "PRD117 task: is not paused" in await refused(handle, "resume")
     with pytest.raises(WorkflowUpdateFailedError) as caught:
         await handle.execute_update("pause", {"becuase": "x"})
     assert "becuase: is not a field here (did you mean 'because'?)" in str(caught.value.cause)

@@ -165,6 +165,21 @@ def test_what_has_an_end_and_is_said_again_without_one_leaves_what_holds_after_i
     assert entry(stored, old).state is State.CURRENT
 
 
+def test_what_was_said_earlier_and_comes_late_holds_after_what_ends() -> None:
+    brief = said("The demo runs on host canvas-2.", 1, valid_until=SUNDAY)
+    usual = said("The demo runs on host canvas-1.")
+    stored, [_, planned] = after(brief, usual)
+    assert (planned.decision, [one.by for one in planned.under]) == (Decision.INSERT, [entry(stored, brief).id])
+    assert [texts(stored, day) for day in (2, 6)] == [{brief.content}, {usual.content}]
+    in_order, _ = after(usual, brief)
+    assert [texts(in_order, day) for day in (2, 6)] == [{brief.content}, {usual.content}]
+    shorter = usual.changed(valid_until=NOW + timedelta(days=2))
+    _, [_, refused] = after(brief, shorter)
+    assert refused.decision is Decision.REJECT, "it holds at no time"
+    _, [_, obeyed] = after(brief, usual.changed(**CONSTRAINT))
+    assert obeyed.decision is Decision.REJECT, "a constraint is not put aside"
+
+
 def test_of_two_statements_of_one_moment_the_second_is_held() -> None:
     stored, [first, second] = after(said("My shoe size is 38."), said("My shoe size is 45."))
     assert (first.decision, second.decision, second.target) == (Decision.INSERT, Decision.HOLD, "")

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing import observation
-from perdure.memory.writing.observation import applied, observed, occurrence_of
+from perdure.memory.writing.observation import applied, observed
 from perdure.memory.writing.planning import Known, plan
+from perdure.memory.writing.provenance import occurrence_of
 from perdure.values.changes import Actor, ActorKind, Deletion
 from perdure.values.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
 from perdure.values.items import MemoryItem, PatternItem, import_of, item_id, statement

@@ -12,8 +12,9 @@ from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
 from perdure.memory.retention import RetentionRules
 from perdure.memory.write_policies import POLICIES, WritePolicy
-from perdure.memory.writing.observation import WRITING, applied, occurrence_of
+from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, plan
+from perdure.memory.writing.provenance import occurrence_of
 from perdure.stores.journal.folded_state import HISTORY, counted, fold, history, needed, refused
 from perdure.stores.journal.lines import (
     Accepted,
