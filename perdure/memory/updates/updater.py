@@ -297,8 +297,7 @@ class Updater:
         new = new.changed(**believed, supersedes=memory.id)
         replaced: list[tuple[Entry | None, Entry]] = [(memory, memory.superseded(target, asked.at))]
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
-        over = {one.id for one in found.over}
-        replaced += [(one, one) for one in goes_on.values() if one.id not in over]
+        replaced += [(one, one) for one in goes_on.values() if one.id not in {each.id for each in found.over}]
         if found.same and found.same.id != target and found.same not in found.over:
             replaced.append((found.same, found.same.superseded(target, asked.at)))
         return ChangePlan(target, ((stored, new), *replaced))
