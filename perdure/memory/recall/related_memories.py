@@ -51,8 +51,10 @@ class Overridden:
             filters: When it must hold, and what is believed then.
             is_all: Whether what cannot be read is purged; otherwise it may be believed.
         """
-        found = [entry for entry in entries if isinstance(entry, Memory) and entry.suspended]
-        self._seen |= {entry.id: entry for entry in found}
+        memories = [entry for entry in entries if isinstance(entry, Memory)]
+        # What overrides one of them is near to the question, too, as a rule: it need not be read again.
+        self._seen |= {memory.id: memory for memory in memories}
+        found = [memory for memory in memories if memory.suspended]
         self.ids |= await overridden(found, filters, self._once)
         if not is_all:
             self.ids |= {one.id for one in found if self._may_be_overridden(one, filters)}

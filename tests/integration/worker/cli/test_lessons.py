@@ -47,7 +47,7 @@ async def test_a_lesson_is_shown_before_it_is_promoted_and_can_be_withdrawn(inst
     audited = await installed.perdure("audit", "show", "--user", user)
     assert "lesson promoted" in audited.out
     history = await installed.perdure("lessons", "history", common["id"])
-    assert "person kim  lesson promoted" in history.out, history.err
+    assert "person kim  insert" in history.out, history.err
     withdrawn = await installed.perdure("lessons", "withdraw", common["id"])
     assert withdrawn.status == 0, withdrawn.err
     twice = await installed.perdure("lessons", "withdraw", common["id"])

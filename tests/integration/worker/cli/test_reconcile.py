@@ -92,7 +92,7 @@ async def test_another_language_is_taken_once_the_collections_are_rebuilt(
         new = {"PERDURE_LANGUAGE": "german", "PERDURE_TASK_QUEUE": f"cli-{uuid4().hex[:10]}"}
         refused, log = await given.worker(**new)
         assert await refused.wait() != 0
-        assert "PRD201" in log.read_text()
+        assert "PRD207" in log.read_text()
         assert "reconcile --new-collections" in log.read_text()
 
         dropped = await given.perdure("reconcile", "--new-collections", **new)

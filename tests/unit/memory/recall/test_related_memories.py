@@ -112,6 +112,21 @@ async def test_what_only_a_part_of_the_journal_lacks_may_be_believed() -> None:
         await judged.judge([USUAL], Filters(now=LATER), is_all=True)
 
 
+async def test_what_was_found_already_is_not_read_again() -> None:
+    read: list[str] = []
+
+    async def reading(ids: Sequence[str]) -> Mapping[str, Entry]:
+        read.extend(ids)
+        return {one: brief(one) for one in ids}
+
+    judged = Overridden(reading)
+    await judged.judge([USUAL, brief("brief")], Filters(now=NOW))
+    assert (judged.ids, read) == ({"usual"}, [])
+    for _ in range(2):
+        await judged.judge([memory("other", "far")], Filters(now=NOW))
+    assert (judged.ids, read) == ({"usual", "other"}, ["far"])
+
+
 async def test_what_is_read_by_its_id_is_judged_as_a_recall_judges_it() -> None:
     async def read(ids: Sequence[str]) -> Mapping[str, Entry]:
         return {one: brief("brief", confidence=0.3) for one in ids}
