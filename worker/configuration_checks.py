@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from perdure.agent.steps.validation import check_linked
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, InvalidPolicy
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
 from perdure.registry.agents import AgentLibrary
@@ -58,14 +58,16 @@ def require_usable(settings: Settings) -> None:
 
 async def tools(settings: Settings) -> tuple[bool, str, str]:
     """Return the tools that can be loaded, or what is wrong with each module that cannot."""
-    modules = modules_of(settings)
-    bad = [*map(str, _missing_folders(settings, "mcp_servers"))]
-    bad += [problem for one in modules if (problem := await asyncio.to_thread(_problem, Toolbox.load, (one,)))]
-    if not bad and (together := await asyncio.to_thread(_problem, known_tools_of, settings)):
-        bad.append(together)
-    if bad:
-        return False, "; ".join(bad), "correct the tools"
-    return True, f"{len(known_tools_of(settings))} from {', '.join(modules) or 'no module'}", ""
+    modules, bad = modules_of(settings), [*map(str, _missing_folders(settings, "mcp_servers"))]
+    try:
+        toolbox = await asyncio.to_thread(known_tools_of, settings)
+    except InvalidInput as error:
+        of_modules = [await asyncio.to_thread(_problem, Toolbox.load, (one,)) for one in modules]
+        bad += [*filter(None, of_modules)] or [str(error)]
+    else:
+        if not bad:
+            return True, f"{len(toolbox)} from {', '.join(modules) or 'no module'}", ""
+    return False, "; ".join(bad), "correct the tools"
 
 
 async def rules(settings: Settings) -> tuple[bool, str, str]:
@@ -88,10 +90,12 @@ def _problem(read: Callable[[A], object], given: A) -> str:
 async def policies(settings: Settings) -> tuple[bool, str, str]:
     """Return the policies, or what is wrong with each that cannot be used."""
     library = PolicyLibrary(settings.policies)
-    if bad := await asyncio.to_thread(library.problems):
+    try:
+        found = await asyncio.to_thread(library.read)
+    except InvalidPolicy as error:
+        bad = await asyncio.to_thread(library.problems) or [error]
         fix = "correct it: no worker starts with it, and those that run keep the policies that they read before"
         return False, "; ".join(map(str, bad)), fix
-    found = await asyncio.to_thread(library.read)
     names = ", ".join(f"{one.name}{' (deprecated)' if one.deprecated else ''}" for one in found.policies)
     return True, f"{names}; version {found.version[:SHORT]}" if names else "none", ""
 

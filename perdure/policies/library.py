@@ -96,16 +96,13 @@ class PolicyLibrary:
         return policies_in(self._texts())
 
     def problems(self) -> list[InvalidPolicy]:
-        """Return what keeps the policies from being read: of each folder and each file, or of all together."""
+        """Return what is wrong with each folder and each file by itself."""
         found: list[InvalidPolicy] = []
         for folder in self.folders:
             with _noted(found):
                 for path, text in PolicyLibrary((folder,))._texts().items():
                     with _noted(found):
                         policies_in({path: text})
-        if not found:
-            with _noted(found):
-                self.read()
         return found
 
     def _tell(self, problem: str) -> None:

@@ -119,7 +119,7 @@ class SecretKeeper:
         """Return whether a source has a secret.
 
         Raises:
-            SecretUnreadable: A source fails.
+            Unavailable: A source fails (``SecretUnreadable``), or says itself that it cannot answer now.
         """
         for source in self._sources:
             if await _asked(source.has(name)):
@@ -130,7 +130,7 @@ class SecretKeeper:
         """Return a secret, which is kept out of all that this process writes from now on; None if nobody has it.
 
         Raises:
-            SecretUnreadable: A source fails.
+            Unavailable: A source fails (``SecretUnreadable``), or says itself that it cannot answer now.
         """
         for source in self._sources:
             found = cast("object", await _asked(source.get(name)))

@@ -2,7 +2,8 @@
 
 import typer
 
-from perdure.secrets.sources import SecretKeeper, SecretUnreadable, how_to_give
+from perdure.errors import Unavailable
+from perdure.secrets.sources import SecretKeeper, how_to_give
 from perdure.settings import Settings
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -46,5 +47,5 @@ async def secrets(*, as_json: AsJson = False) -> None:
 async def _is_there(keeper: SecretKeeper, name: str) -> tuple[bool, str]:
     try:
         return await keeper.has(name), ""
-    except SecretUnreadable as problem:
+    except Unavailable as problem:
         return False, str(problem)

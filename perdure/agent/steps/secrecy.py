@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from perdure.agent.steps.gate import Gate, Stopped
-from perdure.errors import InvalidArguments, InvalidInput, InvalidTask, WorkerUnavailable
+from perdure.errors import InvalidArguments, InvalidInput, InvalidTask, Unavailable, WorkerUnavailable
 from perdure.secrets.annotation import SecretParameter
-from perdure.secrets.sources import SecretKeeper, SecretUnreadable, how_to_give
+from perdure.secrets.sources import SecretKeeper, how_to_give
 from perdure.tools import Tool
 
 LACKED_WITHIN = 5
@@ -61,7 +61,7 @@ async def secrets_for(tool: Tool[..., Any], keeper: SecretKeeper, path: str, att
     """Return the secrets of a call, fetched now.
 
     Raises:
-        SecretUnreadable: A source of secrets fails.
+        Unavailable: A source of secrets fails, or says itself that it cannot answer now.
     """
     values: dict[str, SecretStr | None] = {}
     for one in (*tool.secrets, *tool.check_secrets):
@@ -87,7 +87,7 @@ async def require_secrets(tools: Iterable[Tool[..., Any]], keeper: SecretKeeper)
     """
     for tool in tools:
         for one in (*tool.secrets, *tool.check_secrets):
-            with suppress(SecretUnreadable):
+            with suppress(Unavailable):
                 if not one.optional and not await keeper.has(one.secret):
                     raise InvalidTask("secrets", lacks(tool.name, one.secret), fix=how_to_give(one.secret))
 

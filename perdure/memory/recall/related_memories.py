@@ -86,7 +86,7 @@ async def overridden(entries: Iterable[Entry], filters: Filters, read: Read) -> 
     """
     found = {entry.id: entry for entry in entries}
     known, asked = dict(found), set(found)
-    wanted = {one.by for entry in found.values() if isinstance(entry, Memory) for one in entry.suspended} - asked
+    wanted = _overriding(found.values()) - asked
     for _ in range(_FURTHER):
         if not wanted:
             break
@@ -104,9 +104,13 @@ def overridden_among(ids: Iterable[str], known: Mapping[str, Entry], filters: Fi
 
 def _leading_on(entries: Iterable[Entry]) -> set[str]:
     """Return the ids of what has to be read to judge these: what overrides them, and what they were merged into."""
-    memories = [entry for entry in entries if isinstance(entry, Memory)]
-    overriding = {one.by for memory in memories for one in memory.suspended}
-    return overriding | {memory.superseded_by for memory in memories if _may_be_merged(memory)}
+    found = list(entries)
+    merged = {entry.superseded_by for entry in found if isinstance(entry, Memory) and _may_be_merged(entry)}
+    return _overriding(found) | merged
+
+
+def _overriding(entries: Iterable[Entry]) -> set[str]:
+    return {one.by for entry in entries if isinstance(entry, Memory) for one in entry.suspended}
 
 
 def _may_be_merged(memory: Memory) -> bool:

@@ -26,30 +26,17 @@ async def removal(
     Raises:
         InvalidInput: It is forgotten already, or the actor may not forget it.
     """
-    if asked.operation in entry.operations:
-        if entry.state is not State.FORGOTTEN:
-            # An earlier attempt has forgotten it; it is there again, as somebody has taken that back.
-            return ChangePlan(entry.id, ((entry, entry),))
-        return await _with_what_goes_along(asked, [(entry, entry)], entry, longterm, endings, grace=grace)
-    if entry.state is State.FORGOTTEN:
+    # An earlier attempt has forgotten it, and may not have come to what goes along.
+    is_done = asked.operation in entry.operations
+    if is_done and entry.state is not State.FORGOTTEN:
+        # Somebody has taken that back.
+        return ChangePlan(entry.id, ((entry, entry),))
+    if not is_done and entry.state is State.FORGOTTEN:
         raise InvalidInput("id", "it is forgotten already")
-    if isinstance(entry, Memory):
+    if not is_done and isinstance(entry, Memory):
         revisions.require_permitted(asked.request.update, [entry], asked.request.by.kind)
-    return await _with_what_goes_along(asked, [], entry, longterm, endings, grace=grace)
-
-
-async def _with_what_goes_along(
-    asked: AskedChange,
-    done: list[tuple[Entry, Entry]],
-    entry: Entry,
-    longterm: LongTerm,
-    endings: Endings,
-    *,
-    grace: timedelta,
-) -> ChangePlan:
-    """Return the plan, of which an earlier attempt may have done the first part alone."""
     ancestors = await _ancestors(asked.tenant, entry, longterm)
-    gone = ancestors if done else [entry, *ancestors]
+    done, gone = ([(entry, entry)], ancestors) if is_done else ([], [entry, *ancestors])
     why, until = revisions.FORGOTTEN, asked.at + grace
     goes_on = [ended for one in [entry, *ancestors] for ended in await endings.of(asked, one)]
     forgotten = [(one, one.forgotten(why, until, on_request=True)) for one in gone]

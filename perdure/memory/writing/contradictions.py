@@ -5,7 +5,7 @@ time does not order the two, where a guess or a tool speaks against a person, or
 that they share, or where a constraint would be lifted.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -143,10 +143,9 @@ def suspensions(under: Iterable[Memory]) -> tuple[Suspension, ...]:
     )
 
 
-def suspended(memory: Memory, under: Iterable[Suspension], at: datetime) -> Memory:
+def suspended(memory: Memory, under: Sequence[Suspension], at: datetime) -> Memory:
     """Return a memory that others override, besides those that do already."""
-    more = tuple(under)
-    return memory.changed(suspended=joined((*memory.suspended, *more), at)) if more else memory
+    return memory.changed(suspended=joined((*memory.suspended, *under), at)) if under else memory
 
 
 def ending(item: MemoryItem, said: Entry | None) -> MemoryItem:
@@ -178,8 +177,7 @@ def overtaken(memory: Memory, item: MemoryItem, by: str, at: datetime) -> Memory
     """
     start = _start(item)
     if not replaces(item, memory) and item.valid_until:
-        brief = Suspension(by=by, start=start, until=item.valid_until)
-        return memory.changed(suspended=joined((*memory.suspended, brief), at))
+        return suspended(memory, [Suspension(by=by, start=start, until=item.valid_until)], at)
     if start > item.occurred_at and (memory.valid_from is None or memory.valid_from < start):
         end = min(memory.valid_until or start, start)
         return memory.changed(valid_until=end, superseded_by=by, superseded_at=max(end, at), contradicted=True)
