@@ -19,6 +19,7 @@ _CONSTRAINT = re.compile(
     r"|at most|at least|no more than|forbid\w*|forbidden|can't be|cannot be|do not|don't|allerg\w+"
     r"|limit\w*|max(?:imum)?|minimum|by law|rule|policy|prohibited|without)\b|^no\b"
 )
+_YOURS = re.compile(r"\byour\b", re.IGNORECASE)
 _WE = frozenset(["i", "we"])
 _BINDING_SELF = re.compile(
     r"\b(?:must|mustn't|not allowed|may not|may only|have to|required|can't|cannot|forbidden|prohibited|allerg\w+"
@@ -44,7 +45,8 @@ _GIVEN_UP = re.compile(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up
 def candidate_of(statement: str, said: Said) -> Candidate:
     """Return a statement, in the words of what was said, as it may be believed."""
     words, by = parser.words_of(trimmed(statement)), said.by
-    stated = assertion_of(statement, said.at)
+    # What a tool or an agent calls "your phone plan" is what its user calls "my phone plan".
+    stated = assertion_of(statement if by is Voice.USER else _YOURS.sub("my", statement), said.at)
     memory_type = _type_of(words, by, stated.assertion)
     explicit = by is Voice.USER and memory_type is not MemoryType.OUTCOME
     return Candidate(
@@ -60,13 +62,14 @@ def candidate_of(statement: str, said: Said) -> Candidate:
 
 
 def _type_of(words: str, by: Voice, asserted: Assertion | None) -> MemoryType:
-    own = by is Voice.USER and bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words))
+    of_self = asserted is not None and not _WE.isdisjoint((asserted.subject, asserted.attribute.split()[0]))
+    no_longer = of_self and asserted is not None and asserted.negated and asserted.revises
+    own = by is Voice.USER and (no_longer or bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words)))
     if stability.is_outcome(words) and not own:
         return MemoryType.OUTCOME
     if by is Voice.USER and _BOUND.match(words):
         return MemoryType.CONSTRAINT
     if _PREFERENCE.search(words):
         return MemoryType.PREFERENCE
-    of_self = asserted is not None and not _WE.isdisjoint((asserted.subject, asserted.attribute.split()[0]))
     binding = _BINDING_SELF if of_self else _CONSTRAINT
     return MemoryType.CONSTRAINT if binding.search(words) else MemoryType.FACT

@@ -19,7 +19,7 @@ from perdure.memory.extraction.lexicon import (
     REVISIONS,
     word_list,
 )
-from perdure.memory.extraction.paraphrases import reworded
+from perdure.memory.extraction.paraphrases import reworded, without_former
 from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
 from perdure.memory.extraction.preludes import without_prelude
@@ -80,6 +80,7 @@ _REPORT = re.compile(
 )
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
 
+_COMMAND = re.compile(r"(?:git|kubectl|docker|helm|terraform|npm|pip|curl|psql|aws|gcloud|az|systemctl|dig) [a-z]")
 _DENIED = re.compile(r"\b(?:not|never|no\s+longer)\b", re.IGNORECASE)
 _RAN = re.compile(
     r"\b(?:notes|release|changelog|patch|passed|failed|finished|done|ran|report|check|run|result|results|log|update)\b",
@@ -98,17 +99,18 @@ _IS_THE_ONE = re.compile(
     r"|that)\s+(?P<does>\S+\s.+)$",
     re.IGNORECASE,
 )
+_IS_WHAT_I = re.compile(
+    r"^(?P<what>[\w' -]{2,40}?)\s+(?:is|are)\s+the\s+(?:\w+\s+)?\w+\s+(?:(?:that|which)\s+)?"
+    r"(?P<does>(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+\w+(?:\s+(?:in|at|on|with|to|from|by))?)$",
+    re.IGNORECASE,
+)
+"""What somebody does, after to what: "Icelandic is the language I'm learning"."""
 _FLOATING = re.compile(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
 _IT_IS_THAT = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
 _AS_MY = re.compile(
     r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep|(?:have\s+)?(?:gone|went|switched|moved"
     r"|changed)(?:\s+back)?\s+to)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my"
     r"|our)\s+(?P<role>[\w\s-]{2,40})$",
-    re.IGNORECASE,
-)
-_INSTEAD = re.compile(
-    r"(?:\s+(?:instead\s+of|rather\s+than|in\s+place\s+of|and\s+not|and\s+no\s+longer|replacing)|,\s*(?:not"
-    r"|no\s+longer))\s+(?P<former>[^,;]+?)[\s.!]*$",
     re.IGNORECASE,
 )
 _REPLACED = re.compile(
@@ -150,7 +152,8 @@ def clause_of(sentence: str) -> Clause | None:
         if not words:
             continue
         named = any(is_identifier(word) for word in words) and not _RAN.search(segment)
-        if stop == ":" and _REPORT.search(segment) and not named and len(words) <= 5:
+        reports = _COMMAND.match(segment) or (_REPORT.search(segment) and not named)
+        if stop == ":" and reports and len(words) <= 5:
             continue
         if stop == ":" and len(words) <= 5 and (named or verb_at(words) in (None, 0)):
             label = tuple(words)
@@ -256,14 +259,12 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911 
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["what"])))
     changed = False
     text = _AS_ITS.sub(r"the \g<role> of \g<what> is \g<value>", text)
+    text = _IS_WHAT_I.sub(r"\g<does> \g<what>", text)
     text = _IS_THE_ONE.sub(r"\g<who> \g<does>", _IT_IS_WHO.sub(r"\g<who> \g<does>", text))
     if match := _NEW_ROLE.match(text):
         text, changed = f"my {match['role']} {match['be']}{text[match.end() :]}", True
-    former: tuple[str, ...] = ()
-    if (match := _INSTEAD.search(text)) and not re.search(
-        r"\brather\s+have\b|\bprefer|\bchoose|\bpick|\bfavou?r", text
-    ):
-        former, text = tuple(tokens_of(match["former"])), text[: match.start()]
+    text, instead_of = without_former(text)
+    former = tuple(tokens_of(instead_of))
     clause = _plain(text, topic)
     if clause and clause.verb == "be" and len(clause.subject) > 1 and clause.subject[-1].lower() in _WHEREABOUTS:
         clause = clause._replace(subject=clause.subject[:-1], rest=("in", *clause.rest))

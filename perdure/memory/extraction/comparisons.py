@@ -27,6 +27,7 @@ _PREFERRED = tuple(
             r"(?:prefer|favou?r|prefers|favou?rs)",
             r"(?:to|over|above|before|ahead of|rather than|instead of|more than|and not)",
         ),
+        (_ANYBODY, "(?:rather|sooner)", "than"),
         (
             _WE,
             r"(?:choose|pick|take|want|have|chooses|picks|takes|wants|go for|opt for|reach for)",

@@ -23,12 +23,17 @@ _CHANGED = re.compile(
     r"|turns out|turned out|scratch|correction|actually|swapp?ed|switched|moved|replaced|changed|promoted|g[ai]ve up"
     r"|given up|stopped|quit|gone|sold|reversed|flipped|undone|back to|returned|ended up|settled on|instead of"
     r"|rather than|failover|cancelled|canceled|over for (?:me|us)|dropped|retired|renamed|became|become|taken over"
-    r"|took over)\b",
+    r"|took over|new (?:rules?|protocol|policy|arrangement|regime|procedure)|put (?:[\w' -]{1,30} )?(?:up|down) to"
+    r"|gr[eo]wn? to|doubled|halved|pushed (?:back |forward )?to|brought forward|lifted|raised|lowered|widened|extended"
+    r"|shortened|revised|amended|rescheduled|shuffled|traded|ousted|lost out to|overtaken|stepped (?:down|aside)"
+    r"|resigned|handed (?:over )?(?:by|from|to)|banned|ruled out|withdrawn|turned away|lapsed?|revoked|abolished"
+    r"|scrapped|decommissioned|phased out)\b",
     re.IGNORECASE,
 )
 _ENDED = re.compile(
     r"\b(?:no|not|never|nobody|without|no longer|g[ai]ve up|given up|stopped|quit|over for (?:me|us)|done with"
-    r"|cancelled|canceled|abolished|discontinued|scrapped|dropped|ditched)\b|n't\b",
+    r"|cancelled|canceled|abolished|discontinued|scrapped|dropped|ditched|banned|ruled out|withdrawn|turned away"
+    r"|lapsed?|revoked|phased out)\b|n't\b",
     re.IGNORECASE,
 )
 _THING = r"[\w.+#/' -]{1,40}?"
@@ -38,6 +43,11 @@ _FORMER = re.compile(
     rf" (?P<two>{_THING})(?= to\b|[,;.]|$)"
     rf"|(?:^|[,;] )(?:the |our |my )?(?P<three>{_THING}) (?:is|are|was|were|has been|have been|'s)"
     r" (?:gone|out|over|history|sold|retired|no more|dropped)\b"
+    rf"|\b(?:the |our |my )?(?P<five>{_THING}) (?:has been|have been|was|were|is) (?:replaced|ousted|overtaken) by\b"
+    rf"|(?:^|[,;] )(?P<six>{_THING}) (?:has |have )?(?:stepped (?:down|aside)|resigned|lost out to|moved on)\b"
+    rf"|\b(?:handed|passed|transferred)(?: over)? (?:by|from) (?P<seven>{_THING}) to\b"
+    rf"|\b(?:ousted|displaced|overtaken) (?:the |my |our )?(?P<eight>{_THING})(?= as\b| on\b|[,;.]|$)"
+    rf"|\btraded (?:the |my |our )?(?P<nine>{_THING}) in\b"
     rf"|\b(?:scratch|forget|ignore) what i said about (?P<four>{_THING})(?=[,;.:]|$)",
     re.IGNORECASE,
 )
@@ -135,7 +145,7 @@ def told(text: str) -> Telling:
     """Return a sentence with its words, in the form in which they are compared."""
     if len(text) > LONGEST:
         return Telling(text, (), frozenset(), frozenset(), ordered=False)
-    plain, _ = spoken(text)
+    plain, _ = spoken(text.lower() if text.isupper() else text)
     order: dict[str, None] = {}
     names: set[str] = set()
     verbs: set[str] = set()

@@ -107,7 +107,9 @@ OPENINGS = re.compile(
         r"| you know | by the way | btw | fyi | for the record | mind you | just so you know | for your information",
         r"| heads up | quick (?:note|update|heads up|correction|one) | fwiw | imho",
         r"| (?:small|slight|minor|one) (?:correction|update|change|more thing) | please note | please remember",
-        r"| please | remember | note | nb | ps | just | reminder | again | (?:as|like) i (?:said|mentioned)",
+        r"| please | remember | note | nb | ps | just | reminder | again",
+        r"| (?:as|like) i (?:(?:have )?(?:said|mentioned)|told you)(?: before| already)?",
+        r"| (?:would|can) you believe it",
         r"| as mentioned | confirmed | confirming | i (?:already )?(?:said|told you|mentioned) | once more | yes",
         r"| yeah | yep | yup | ok | okay | well | so | oh | ah | hey | hi | hello | also | and | but | then | right",
         r"| um | hm | hmm | oops | sure | of course | that | to confirm | still",
@@ -117,7 +119,7 @@ OPENINGS = re.compile(
         r"| just to (?:confirm|repeat|remind you|say|add|clarify) | to (?:repeat|clarify|add) | new info | info",
         r"| worth (?:noting|knowing) | keep in mind | bear in mind | after all | in the end | it is official",
         r"| i (?:have )?(?:decided|realised|realized|noticed|found|confirm|repeat|mean|must say|should say|guess)",
-        r"| official | officially",
+        r"| official | officially | you guessed it | guess what | surprise,? surprise | (?:big|small) news",
     )
     + _AFTERWARDS,
     re.IGNORECASE,
@@ -141,7 +143,16 @@ CORRECTIONS = re.compile(
         r"| after the [\w -]{1,30}, | since the [\w -]{1,30}, | instead | rather | lately | recently",
         r"| as of (?:now|today) | from now on(?:wards?)? | going forward | in (?:the )?future | henceforth",
         r"| currently | at present | at the moment | meanwhile | back to normal | starting (?:now|today)",
-        r"| effective (?:now|today|immediately)",
+        r"| effective (?:now|today|immediately) | (?:it|that|all) (?:is |has been )?done | (?:it|that)'s done",
+        r"| (?:the )?(?:migration|rollback|rollout|switch|switchover|cutover|changeover|move|upgrade|swap|handover"
+        r"|conversion|plan change) (?:is |has been )?(?:done|completed?|confirmed|finished|through|over)",
+        r"| (?:new [\w-]+,? )?new (?:rules?|protocol|policy|arrangement|regime|procedure)(?=[,:;.–—-])",
+        r"| new (?:[\w-]+ )?[\w-]+(?=: (?:i|we|my|our|the|there)\b)",
+        r"| (?:i|we)(?:'ve| have)? (?:changed|switched|swapped) [\w -]{2,25}(?=:)",
+        r"| i (?:mixed|muddled) (?:that|it|this|them|things) up | i got (?:that|it|this) wrong | i was mistaken",
+        r"| there(?:'s| is) a new (?:rule|protocol|policy|arrangement|regime|procedure)(?=[,:;.–—-])",
+        r"| we(?:'ve| have)? (?:turned|swapped|flipped) (?:that|this|it|them|(?:that|the) [\w -]{1,25})"
+        r" (?:a?round|over)",
     )
     + _AFTERWARDS,
     re.IGNORECASE,

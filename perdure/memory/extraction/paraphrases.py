@@ -42,6 +42,12 @@ _PHRASES = tuple(
         (r"(?:am|'m) (?:an? )?right-hander|(?:write|writes) with (?:my|the) right hand", "am right-handed"),
         (r"(?:am|'m) not (?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "hate"),
         (r"(?:am|'m) (?:really |very |so )?(?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "like"),
+        (
+            r"^(?P<det>the|my|our) (?P<noun>[\w'-]+) (?:that |which )?(?:i|we) (?P<does>[a-z]+)"
+            r"(?: (?:to|in|at|on|with|from))? (?P<be>is|are)",
+            r"\g<det> \g<noun>-\g<does> \g<be>",
+        ),
+        (r"(?P<who>(?:my|our|the) [\w' -]{2,30}?)'s name is", r"\g<who> is"),
         (r"(?:is|are|was|were) (?:called|named|titled)|goes by the name(?: of)?", "is"),
         (r"(?:have|has|had) (?:come|grown|learned|learnt|started|begun|got used) to(?= \w+)", ""),
         (r"(?:ended|ends|wound|winds|finished) up (?=(?:on|in|at|with|as|under|being)\b)", "is "),
@@ -61,7 +67,7 @@ _PHRASES = tuple(
         (r"(?:have |has )?cancell?ed (?:my|our|the) subscription (?:to|for|with)", "do not subscribe to"),
         (r"(?:have|has) (?:an?|the) subscription (?:to|for|with)", "subscribe to"),
         (r"(?:my|our) home is in", "I live in"),
-        (r"(?P<have>have|has) got(?! (?:used|to|rid))", r"\g<have>"),
+        (r"(?P<have>have|has)(?P<not> not)? got(?! (?:used|to|rid))", r"\g<have>\g<not>"),
         (r"(?:like|love|enjoy) (?P<what>[\w' -]{2,40}?) (?:best|the (?:best|most)|most)", r"prefer \g<what>"),
         (
             r"(?:is|are|was|were|(?:has|have) been) (?:now )?(?:switched on|turned on|enabled|re-enabled|activated)"
@@ -114,3 +120,31 @@ def reworded(text: str) -> tuple[str, bool]:
         if (match := pattern.search(text)) and (base := FORMS.get(match["verb"].lower())):
             return f"{text[: match.start()]}{match['who']} do {base}{text[match.end() :]}", pattern is _STOPPED
     return text, False
+
+
+_INSTEAD = re.compile(
+    r"(?:\s+(?:instead\s+of|rather\s+than|in\s+place\s+of|and\s+not|and\s+no\s+longer|replacing)|,\s*(?:not"
+    r"|no\s+longer))\s+(?P<former>[^,;]+?)[\s.!]*$",
+    re.IGNORECASE,
+)
+_NOT_BUT = re.compile(
+    r"^(?P<who>.{2,60}?)\s+(?P<be>is|are)\s+(?:no\s+longer|not)\s+(?P<done>[^,;]{0,30}?)\b"
+    r"(?P<how>in|at|on|with|by|to|from|through|via|for)\s+(?P<old>[^,;]{2,40}?),?\s+but\s+(?:now\s+)?"
+    r"(?:in|at|on|with|by|to|from|through|via|for)\s+(?P<new>[^,;]{2,40}?)[.!]?$",
+    re.IGNORECASE,
+)
+"""What is so no longer, and what is instead: "They are no longer filed in Concur but in Spendesk"."""
+_CHOOSES = re.compile(r"\brather\s+have\b|\bprefer|\bchoose|\bpick|\bfavou?r")
+
+
+def without_former(text: str) -> tuple[str, str]:
+    """Return a clause without what it says that it replaces, and that; empty: it says nothing of the kind.
+
+    >>> without_former("Reports are no longer filed in Concur but in Spendesk")
+    ('Reports are filed in Spendesk', 'Concur')
+    """
+    if match := _NOT_BUT.match(text):
+        return f"{match['who']} {match['be']} {match['done']}{match['how']} {match['new']}", match["old"]
+    if (match := _INSTEAD.search(text)) and not _CHOOSES.search(text):
+        return text[: match.start()], match["former"]
+    return text, ""

@@ -29,10 +29,10 @@ def sentences(text: str) -> list[str]:
 _CLAUSE = re.compile(
     r"\s*;\s+|\s+[-–—]+\s+|,?\s+(?:but|though|although|whereas|however)\s+(?!not\b|rather\b|only\b|also\b|never\b)"
     r"|,\s+(?:and|so)\s+(?=(?:i|i'm|i've|we|we're|my|our|the|it|he|she|they|please|right now|today"
-    r"|currently|maybe|perhaps)\b)"
+    r"|currently|maybe|perhaps|what|which|where|how|can|could|should)\b)"
     r"|\s+and\s+(?=(?:i|i'm|i've|we|we're|my|our|right now|today|currently|maybe|perhaps|will|am going)\b)"
     r"|,\s+(?=(?:maybe|perhaps|right now|today|currently|tomorrow|i think|i might|i'll|what|who|where"
-    r"|when (?:is|are|do)|how)\b)",
+    r"|when (?:is|are|do)|how|which (?:of|one|ones))\b)",
     re.IGNORECASE,
 )
 

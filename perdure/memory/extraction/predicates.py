@@ -74,11 +74,11 @@ def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  #
         return False
     if before in PRONOUNS or before in PASSING or before in NEGATIONS or before == "longer":
         return True
-    plural = before.endswith("s") and not before.endswith("ss")
-    if word == base and plural:
-        return True
     if after in AUXILIARIES - HAVE - DO:
         return False
+    plural = before.endswith("s") and not before.endswith(("ss", "us", "is"))
+    if word == base and plural:
+        return True
     if after in FORMS and base != "get":
         # Of two verbs in a row the second one is it where it agrees: "lunch orders go", "the build runs".
         noun_is_plural = word.endswith("s")

@@ -8,6 +8,16 @@ _ASKED_FIRST = re.compile(
     re.IGNORECASE,
 )
 """What is asked back first: "Coriander? I loathe the stuff"."""
+_CAREFUL_WITH = re.compile(
+    r"^(?:please |do )?(?:be )?(?:careful|cautious|mindful|wary) (?:with|of|about|around) (?P<topic>[\w'’ -]{2,40}),\s+"
+    r"(?P<said>.+?\b)(?:it|them|those|that)(?=[\s.!,]|$)",
+    re.IGNORECASE,
+)
+"""What somebody is warned of, before why: "Careful with cashews, I'm allergic to them"."""
+_WITH_NEW = re.compile(
+    r"^with (?:the|my|our|a) new [\w'’ -]{2,25}?,? (?=(?:i|we|my|our|the)(?:'[a-z]+)?\s)", re.IGNORECASE
+)
+"""What is new, before what holds since: "With the new job I'd rather order in than cook"."""
 _OVER_AND = re.compile(
     r"^(?:the|my|our|his|her|their)\s[\w' -]{2,40}?\s(?:is|are|was|were|has|have)\s(?:over|done|finished|complete"
     r"|fine|back|better|well|gone|broken"
@@ -73,6 +83,7 @@ def without_prelude(sentence: str) -> tuple[str, bool]:
     sentence = _PRELUDE_AND.sub("", sentence)
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
     sentence = _SCRAPPED.sub(r"\g<mine> \g<what>", sentence)
-    began = bool(_SINCE.match(sentence) or _TURNED_OUT.match(sentence))
-    sentence = _TURNED_OUT.sub("", sentence)
+    sentence = _CAREFUL_WITH.sub(r"\g<said>\g<topic>", sentence)
+    began = any(pattern.match(sentence) for pattern in (_SINCE, _TURNED_OUT, _WITH_NEW))
+    sentence = _WITH_NEW.sub("", _TURNED_OUT.sub("", sentence))
     return _NEW_OF.sub(r"\g<what> changed to \g<value>", _SINCE.sub("", sentence)), began

@@ -10,7 +10,9 @@ _TITLES = re.compile(
 )
 _IS = re.compile(
     r"(?<=\w)'s(?=\s+(?:a|an|the|my|our|now|not|no|still|always|called|named|at|in|on|by|from|with|for|going|been|back|"
-    r"actually|currently|just|only|usually|also|\d\S*)\b)",
+    r"actually|currently|just|only|usually|also|\d\S*"
+    r"|(?:living|working|staying) (?:in|at|with|for|as|on|near|by|abroad)"
+    r"|(?:studying|teaching|learning) [A-Za-z])\b)",
     re.IGNORECASE,
 )
 """An owner is never followed by one of these: "the landlord's now a Mrs Lindqvist"."""

@@ -38,7 +38,7 @@ _EMPTY = (
     | word_list(
         "my our i we me us it they them itself this that these those there here which who what when where how one stuff"
         " thing things long will would shall get gets got become becomes became take takes took place and or so but"
-        " then well please in on at to by with for of into onto as around longer more any nowadays"
+        " then well please in on at to by with for of into onto as around longer more any nowadays name called named"
     )
 ) - _SAYING_MORE
 """What says nothing by itself, or only that it is so now."""
@@ -89,6 +89,7 @@ def adds_nothing(new: str, old: str, assertion: Assertion) -> bool:
 
 def _plain(text: str) -> str:
     text = text[:LONGEST]
+    text = text.lower() if text.isupper() else text
     return spoken(text)[0] or text
 
 

@@ -40,7 +40,8 @@ _WHEN = rf"""(?:
   | (?P<which>next|this|the\ coming|coming)\ (?P<unit>week(?:end)?|month|quarter|year|{_SEASON})\b
   | (?P<monthonly>{_MONTHS})\b(?:\ (?P<year3>\d{{4}}))?
   | (?P<yearonly>20\d\d)\b
-  | (?P<near>today|tonight|tomorrow|the\ day\ after\ tomorrow|now)\b
+  | (?P<near>today|tonight|tomorrow|the\ day\ after\ tomorrow|now
+      |the\ (?:week|month|year)\ after\ next)\b
 )"""
 
 _FROM_ON = (
@@ -213,6 +214,8 @@ def _span(groups: _Groups, at: datetime, *, past: bool = False) -> _Span | None:
     today = _midnight(at)
     get = groups.get
     if near := get("near"):
+        if near.lower().endswith("after next"):
+            return _unit_span(near.split()[1].lower(), at, 2)
         days = {"tomorrow": 1, "the day after tomorrow": 2}.get(near.lower(), 0)
         return _Span(today + timedelta(days=days), today + timedelta(days=days + 1))
     if get("end"):

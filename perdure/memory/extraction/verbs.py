@@ -54,7 +54,7 @@ scrap abolish axe discontinue conduct captain curate code implement share steril
 roast bottle label knit spin weave throw fire glaze bind stitch paint sand varnish carve forge weld solder wire
 sprout prune graft plough sow mow rake harvest water shear tax bill file invoice audit partition shuffle cost top
 exceed unlock double triple halve spell address swap score floor flour mend patch tow berth dock anchor trawl sail
-referee umpire
+referee umpire outrank outweigh overtake ban oust outlaw revoke
 """
 
 _IRREGULAR = """
@@ -69,7 +69,8 @@ swim=swims,swam,swum,swimming teach=teaches,taught,teaching tell=tells,told,tell
 wake=wakes,woke,woken,waking wear=wears,wore,worn,wearing win=wins,won,winning write=writes,wrote,written,writing
 drink=drinks,drank,drunk,drinking drive=drives,drove,driven,driving eat=eats,ate,eaten,eating
 fall=falls,fell,fallen,falling feed=feeds,fed,feeding feel=feels,felt,feeling find=finds,found,finding
-fly=flies,flew,flown,flying forbid=forbids,forbade,forbidden,forbidding freeze=freezes,froze,frozen,freezing
+fly=flies,flew,flown,flying forbid=forbids,forbade,forbidden,forbidding
+ban=bans,banned,banning freeze=freezes,froze,frozen,freezing
 grow=grows,grew,grown,growing hang=hangs,hung,hanging hear=hears,heard,hearing hit=hits,hitting
 know=knows,knew,known,knowing lead=leads,led,leading lend=lends,lent,lending let=lets,letting lie=lies,lay,lain,lying
 lose=loses,lost,losing mean=means,meant,meaning quit=quits,quitting ride=rides,rode,ridden,riding

@@ -31,12 +31,14 @@ _OPPOSED = {Agreement.SAME, Agreement.CONTRADICTION}
 _COMPARING = frozenset(["over", "than", "above", "below", "before", "after", "beat", "outrank"])
 """Words of which what stands on their left is not what stands on their right."""
 _DIRECTED = frozenset({"from", "to"})
-_ONE_WAY = frozenset({"precede", "follow", "replicate", "mirror", "back"})
+_ONE_WAY = word_list("precede follow replicate mirror back copy sync feed report forward push stream depend owe teach")
 """What one does to another, the other cannot do to it."""
 _TYPED = frozenset({"clock", "day", "date", "frequency", "money", "duration", "language"})
 _WHEN_AND_WHERE = frozenset({"clock", "day", "date", "frequency", "place"})
 _SINGLE = frozenset({"place", "by", "who"})
 """Kinds of phrases of which a thing has one at a time."""
+_MEANS = frozenset({"through", "via"})
+"""What says by what something goes."""
 _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
 """Kinds of phrases that say of what, rather than what: another one is another thing."""
 _WISHES = frozenset({"like", "want", "prefer"})
@@ -45,6 +47,8 @@ _HAPPENING = frozenset({"air", "happen", "meet"})
 _RUNNING = frozenset({"be", "use"})
 _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
 """What people say of themselves of which, for one purpose, there is one at a time."""
+_MUTUAL = frozenset({"be", "have", "share", "meet", "marry", "date", "resemble", "know", "cost", "suit", "fit"})
+"""What holds of two the one way round and the other."""
 _DONE_TO = frozenset({"change", "end"})
 """What people do to one thing, and to another."""
 _ONE_OBJECT = frozenset({"cost", "target", "last", "weigh", "drive", "study", "default", "change", "end"})
@@ -71,25 +75,7 @@ _CIRCUMSTANCES = {
     for word in word_list(words)
 }
 """What a thing can be in, at or on in addition to any place where it is, and to anything of another kind."""
-_TITLES = frozenset(
-    stem(title)
-    for title in [
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "nurse",
-        "judge",
-        "miss",
-        "sir",
-        "madam",
-        "notary",
-        "coach",
-        "aunt",
-        "uncle",
-    ]
-)
+_TITLES = frozenset(map(stem, word_list("dr mr mrs ms prof nurse judge miss sir madam notary coach aunt uncle")))
 _EMPTY = frozenset(
     stem(word) for word in ["any", "all", "more", "some", "it", "them", "do", "be", "there", "here", "really"]
 )
@@ -154,8 +140,9 @@ def _is_turned(one: _Frame, other: _Frame) -> bool:
     first, second = one.words[:here], other.words[:there]
     rest, others = one.words[here + 1 :], other.words[there + 1 :]
     turned = bool(first and second) and rest[: len(second)] == second and others[: len(first)] == first
-    # Where each says when it holds, both can.
-    return turned and not (rest[len(second) :] and others[len(first) :])
+    # Where each says when it holds, both can, unless that is the same.
+    here, there = rest[len(second) :], others[len(first) :]
+    return turned and not (here and there and here != there)
 
 
 def _frame(assertion: Assertion) -> _Frame:
@@ -185,6 +172,8 @@ def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         return Agreement.CONTRADICTION
     before, after = (*one.actor, one.verb, *one.words), (*other.actor, other.verb, *other.words)
     one_way = one.verb == other.verb in _ONE_WAY
+    if _is_done_by_another(one, other):
+        return Agreement.CONTRADICTION if new.revises else Agreement.APART
     if before == after or not ((one_way and one.actor != other.actor) or (_COMPARING | _DIRECTED) & {*before}):
         return Agreement.SAME
     in_order = (
@@ -196,6 +185,15 @@ def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     if one.facets == other.facets and one.actor == other.actor:
         return Agreement.SAME
     return Agreement.CONTRADICTION if one_way or _COMPARING & {*before} else Agreement.APART
+
+
+def _is_done_by_another(one: _Frame, other: _Frame) -> bool:
+    """Return whether the speaker does, in one of two statements of the same words, what somebody else does otherwise.
+
+    "My brother drives and I navigate" and "I drive and my brother navigates", unlike "Kim and I share a flat".
+    """
+    speak = [not SPEAKERS.isdisjoint(frame.actor) for frame in (one, other)]
+    return speak[0] != speak[1] and one.verb == other.verb and one.verb not in _MUTUAL
 
 
 def _compatible(one: str, other: str) -> bool:
@@ -274,7 +272,10 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
 
 def _aligned(one: _Frame, other: _Frame) -> tuple[Facets, Facets]:
     """Return what both state by kind, where "moved to" states a new value of whatever was stated before."""
-    facets, others = dict(one.facets), dict(other.facets)
+    facets, others = (
+        {"by" if kind in _MEANS and "by" not in frame.facets else kind: words for kind, words in frame.facets.items()}
+        for frame in (one, other)
+    )
     for these, those, verb in ((facets, others, one.verb), (others, facets, other.verb)):
         if verb == "change":
             these.pop("from", None)

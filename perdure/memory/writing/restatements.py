@@ -16,6 +16,7 @@ _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|been|being|be|gets?|got) (?:\w+ly )?\w+(?:ed|en|wn|pt|ut|id|lt|nt|ung|un)\b", re.I
 )
 _NUMBERED = re.compile(r"^\W*(?:(?:the|our|my|in|on|at) )?[a-z]+ (#?[a-z]*-?\d\S*)", re.IGNORECASE)
+_OWNED = re.compile(r"\w['’]s? ([a-z][\w-]+)", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
 LEAST_SHARED = 2
 """Words that a change shares with what it changes, at the least. A choice."""
@@ -27,7 +28,7 @@ def changes(new: Telling, old: Telling) -> bool:
         return False
     if _names_former(new, old) or _names_former(old, new):
         return True
-    return any(_says_otherwise(old, part) for part in new.parts)
+    return _is_revalued(old, new) or any(_says_otherwise(old, part) for part in new.parts)
 
 
 def restates(new: Telling, old: Telling) -> bool:
@@ -61,17 +62,62 @@ def _names_former(one: Telling, other: Telling) -> bool:
     return any(words <= other.stated and len(other.words - words - one.words) <= 1 for words in one.former)
 
 
+def _is_revalued(old: Telling, new: Telling) -> bool:
+    """Return whether both state one amount in the same unit, and all else that the earlier one says is in the later.
+
+    "Membership of the club is 40 euros", "the club has put its membership up to 52 euros".
+    """
+    before, after = _amounts(old), _amounts(new)
+    if len(before) != 1 or len(after) != 1 or _is_numbered_otherwise(old, new):
+        return False
+    [(number, unit)], [(other, its_unit)] = before, after
+    of = old.words - old.verbs - {number, unit}
+    # "My daughter's horse" is not my daughter.
+    theirs = any(not told(thing).words <= old.words for thing in _OWNED.findall(new.text))
+    return unit == its_unit and number != other and len(of) >= LEAST_SHARED and of <= new.words and not theirs
+
+
+def _amounts(of: Telling) -> list[tuple[str, str]]:
+    """Return the numbers of a statement, each with its unit: what follows it, or what kind of time it is."""
+    found: list[tuple[str, str]] = []
+    for word, after in zip(of.order, (*of.order[1:], ""), strict=True):
+        if word.startswith("@"):
+            found.append((word, "clock"))
+        elif word in WEEKDAYS:
+            found.append((word, "weekday"))
+        elif word[:1].isdigit():
+            found.append((word, after))
+    return found
+
+
 def _says_otherwise(old: Telling, part: Telling) -> bool:
     shared, left, added = old.words & part.words, old.words - part.words, part.words - old.words
     if len(shared) < LEAST_SHARED:
         return False
     if old.ended != part.ended:
-        # Who no longer likes hiking alone may like hiking.
-        return not left and not added
+        # Who no longer likes hiking alone may like hiking. Other verbs may say the same: "banned" and "not allowed".
+        return not left - old.verbs and not added - part.verbs
     if not left:
         here, there = ([word for word in one.order if word in shared] for one in (old, part))
-        return here != there and old.ordered and part.ordered and len(added) < LEAST_SHARED
+        told_in_order = old.ordered and part.ordered
+        return here != there and (told_in_order or _is_turned_round(old, part)) and len(added) < LEAST_SHARED
     return bool(added) and _is_another_value(old, part, left, added)
+
+
+def _is_turned_round(old: Telling, part: Telling) -> bool:
+    """Return whether one says that A does something to B, and the other that B does it to A."""
+    if _PASSIVE.search(old.text) or _PASSIVE.search(part.text):
+        return False
+    for verb in old.verbs & part.verbs:
+        (does, _, to), (other, _, by) = (_around(one.order, verb) for one in (old, part))
+        if {*does} & {*by} and {*to} & {*other}:
+            return True
+    return False
+
+
+def _around(order: tuple[str, ...], word: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    at = order.index(word)
+    return order[:at], word, order[at + 1 :]
 
 
 def _is_another_value(old: Telling, part: Telling, left: frozenset[str], added: frozenset[str]) -> bool:

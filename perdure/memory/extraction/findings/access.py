@@ -21,8 +21,12 @@ _CODE = (
     r"|\d{1,4}[A-Z]\d{0,4})[*#]?)(?![^\W_]|[.,:]\d| ?(?:mm|cm|m|kg|euros?|%|days?|years?|hours?|minutes?|times|people"
     r"|steps|lines?)\b)"
 )
+_NUMBERED_ONE = (
+    r"(?:locker|gate|door|garage|shed|lift) (?:\d{1,4}[a-z]?|[a-z]\d{1,3}) (?:has(?! been)|holds|contains|belongs)\b"
+)
+"""One of several, by its number: "Locker 121 has the sledges in it"."""
 NUMBERED = (
-    (re.compile(rf"(?<![^\W_]){_OPENED}{_TOLD}{_CODE}", re.IGNORECASE), Kind.PIN),
+    (re.compile(rf"(?<![^\W_])(?!{_NUMBERED_ONE}){_OPENED}{_TOLD}{_CODE}", re.IGNORECASE), Kind.PIN),
     (
         re.compile(
             r"(?P<value>\b(?:left|right|clockwise|l|r) (?:to )?\d{1,2}(?:,? (?:then |and )?(?:left|right"

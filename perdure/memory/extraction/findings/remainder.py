@@ -74,6 +74,8 @@ _RECORDED = re.compile(
     r"|(?:just )?(?:reset|changed|set|created|generated|rotated|issued|made|sent) (?:it|that|them|one|this"
     r"|a new one)\b.*"
     r"|(?:\w+ )?(?:gave|gives|sent|issued|assigned|handed|showed|texted|emailed) (?:me|us|him|her|you|it|them)\b.*)"
+    r"|\s*(?:that's|that is|it's|this is) what (?:the|my|our|they) [\w' ]{0,40}"
+    r"(?:wants?|asks? for|needs?|requires?|says?)\W*$"
     r"|\s*(?:and |then )?(?:the |my |our )?(?:safe|door|gate|lock|locker|vault|box|it|garage) (?:opens|unlocks"
     r"|is open|pops open)\W*$",
     re.IGNORECASE,
@@ -92,7 +94,7 @@ _SUBJECT = re.compile(
 _OF_A_DOCUMENT = re.compile(
     r"\s*(?:issued|expires|expiring|expiry|exp|valid|dated|registered|ending|holder|name|named|full name"
     r"|cvv|cvc|thru|until"
-    r"|keep|save|store|remember|don't|do not|use it|use that"
+    r"|keep|save|store|remember|don'?t|do not|use it|use that"
     r"|(?:call|ring|text|dial|reach|write|email|mail|contact)(?= (?:me|us|him|her|them|it|at|on|to)\b|\W*$|:)"
     r"|https?:|curl|export|-[hHuXd])\b",
     re.IGNORECASE,

@@ -8,6 +8,8 @@ _CHANGE_OF_MIND = re.compile(
     r"|took over|taken over"
     r"|returned to our|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
     r"|(?:went|gone|changed|moved) back(?=:)|(?:has|have|was|were) (?:been )?changed (?:to|from|over)"
+    r"|(?:i'm|i am|we're|we are) (?:drinking|eating|taking|using|buying|cooking|heating|commuting|cycling|driving"
+    r"|wearing|paying|shopping|sleeping) [^.;]{2,60}\b(?:again|once more)\b"
     r"|given the choice|cancelled (?:my|our)|canceled (?:my|our)"
     r"|(?:is|are) (?:gone|out|history|retired)[,;] [^,;]{3,60}\b(?:now|again|instead|is what|is who)\b)",
     re.IGNORECASE,
@@ -15,7 +17,9 @@ _CHANGE_OF_MIND = re.compile(
 _TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more|by now)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
 _REASON = re.compile(
     r"[,;]\s*(?:because |since |as )?(?:(?:the|that|this|our|my|their|its) )?[\w.'-]+(?: [\w.'-]+)? "
-    r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting )*too \w+[.!]?\s*$",
+    r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting |so )*(?:too \w+|shocking|boring|tiring"
+    r"|exhausting|confusing|annoying|disappointing|appalling|frustrating|alarming|unbearable|awful|terrible|dreadful"
+    r"|outrageous|ridiculous|a (?:pain|mess|disaster|nightmare|waste of \w+))[.!]?\s*$",
     re.IGNORECASE,
 )
 _PART = re.compile(r"[,;:]\s+|\s+(?:and|so)\s+(?=(?:my|our|the|it|i|we|that)\b)")

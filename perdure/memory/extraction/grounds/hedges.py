@@ -137,8 +137,18 @@ _DETERMINERS = frozenset(
 )
 
 
+_NO_MATTER = re.compile(r", [\w' -]{2,25} or not(?=[.!]|\s*$)")
+"""What changes nothing: "school night or not"."""
+_POLITELY = re.compile(r"^(?:could|would) you (?:please |pls )?(?=(?:always|only|never)\b)")
+_MAY_BE_DONE = re.compile(
+    r"\bmay be (?=(?:renewed|used|taken|returned|parked|booked|carried|kept|brought|shared|reserved|exchanged|collected"
+    r"|borrowed|paid|claimed|transferred)\b)"
+)
+
+
 def is_hedged(words: str) -> bool:
     """Whether the speaker does not vouch for it: "maybe", "I think", "not sure". "May" can also permit."""
+    words = _POLITELY.sub("", _MAY_BE_DONE.sub("is ", _NO_MATTER.sub("", words)))
     if (
         _ODDS.search(words)
         or _OPEN.search(words)

@@ -4,7 +4,7 @@ import re
 
 _AI = (
     r"(?:@?bots?|chat ?bots?|ais?|a\.i\.|assistants?|agents?|ai agents?|llms?|(?:large )?language models?"
-    r"|gpt|chatgpt|claude|gemini"
+    r"|gpt|chatgpt|claude|gemini|(?:digital|virtual|automated) helpers?"
     r"|copilots?|models?|crawlers?|summari[sz]ers?|system prompt)"
 )
 _STRICT_AI = (
@@ -57,6 +57,7 @@ _ORDERS = (
         r"|guidelines|constraints|guardrails|directives|context|training)\b",
         re.IGNORECASE,
     ),
+    re.compile(rf"\bsystem\s*:\s*(?:please )?{_ORDER_VERB}\b", re.IGNORECASE),
     re.compile(
         r"\b(?:new|updated|hidden|secret|system|developer) (?:instructions?|prompt|directive|message)\s*:",
         re.IGNORECASE,

@@ -120,6 +120,11 @@ _LASTING_WISH = (
     r"(?:be|get|receive|keep|avoid|have|see|hear|know|pay|use|stay|work|sit|speak|eat|drink|take|wear|follow|limit|sleep|stick|read"
     r"|live|write|always|never|only|not|talk|communicate|meet)"
 )
+_ORDERED = re.compile(
+    r"^(?:small thing,? but )?(?:i|we) (?:want|need|would like|'d like) (?:\w+ ){0,3}?\w+s (?:sorted|grouped|ordered"
+    r"|formatted|listed|written|sent|delivered|named|labell?ed|rounded|shown|translated|signed|kept|stored|split|numbered)\b"
+)
+"""How somebody wants something done each time: "I want order lists sorted by supplier"."""
 _WISH = re.compile(
     rf"\b(?:i|we) (?:really |still |also |just |do |would |'d )*(?:want|wanna|wish|long|yearn|hope|need|ought"
     rf"|should)(?: to)? (?!{_LASTING_WISH}\b)"
@@ -140,6 +145,11 @@ _UNFINISHED = re.compile(
     r"|fixed|led|saved|stopped|broke|sped|ran|cost|kept|lost|won|grew|fell|rose|let|went|came|left|meant|\w+ed)\b)"
 )
 _BEGINNING = re.compile(r"^(?:starting|beginning|effective|commencing|from|as of)\b[^,]{2,40},\s+")
+_UNTIL = re.compile(
+    r"\b(?:until|till) (?:the )?(?:(?:end|start|beginning|middle) of )?next (?:week|month|year|quarter"
+    r"|term|season),?\s*"
+)
+"""How long something holds, which is no plan."""
 _CHOICE = re.compile(
     r"\b(?:between|out of|of) .+(?:\band\b|\bor\b|\btwo\b|\bthree\b|\bboth\b|\ball\b).*\b(?:i|we)(?:'ll| will|'d"
     r"| would) (?:always |rather )?"
@@ -155,8 +165,8 @@ _FROM_A_DATE = re.compile(
 
 def is_plan(words: str) -> bool:
     """Whether it says what somebody is going to do or wishes to, which is no result."""
-    words = _BEGINNING.sub("", words)
-    if _FULFILLED.search(words) or _CHOICE.search(words):
+    words = _UNTIL.sub("", _BEGINNING.sub("", words))
+    if _FULFILLED.search(words) or _CHOICE.search(words) or _ORDERED.match(words):
         return False
     if re.search(r"\blet's\b|\bplan(?:ning)? to\b|\b(?:i|we)'ll\b", words) and not re.search(
         r"\b(?:always|never|only)\b", words

@@ -100,9 +100,22 @@ def is_marked_as_question(words: str) -> bool:
     return bool(_MARK.search(words)) or "¿" in words or bool(re.search(r"(?:か|吗|呢|까)[。?？]?$", words.strip()))
 
 
+_TAG = re.compile(
+    r"(?<=\w\w)(?:[,;.]? (?:ok(?:ay)?|al ?right|deal|understood|got it)"
+    r"|,? (?:so |and )?(?:can|could|will|would) you (?:please )?(?:keep|bear|remember|note|save|store)\b[^?.]{0,40})"
+    r"\s*\?+\s*$"
+)
+"""What is asked after a statement, and asks nothing of it."""
+_EACH_TIME = re.compile(r"^(?:can|could|will|would) you (?:please |pls )?(?:always|only|never)\b")
+"""Begins like a question, and says how somebody wants it."""
+
+
 def is_question(words: str) -> bool:
     """Whether it asks, with or without a question mark."""
+    words = _TAG.sub("", words)
     plain = _LEAD_IN.sub("", words.strip())
+    if _EACH_TIME.match(plain):
+        return False
     if _CLEFT.match(plain) and not is_marked_as_question(words):
         return False
     return (

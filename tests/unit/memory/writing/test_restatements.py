@@ -39,6 +39,17 @@ CHANGED = (
         "Shop till: runs on Zettle instead of Lightspeed now.",
         "Undone; the till in the shop is on Lightspeed as before.",
     ),
+    ("Membership of the rowing club is 40 euros.", "The rowing club has put its membership up to 52 euros."),
+    ("The Leipzig shop opens at 10:00.", "Opening time at the Leipzig shop was brought forward to 8:30."),
+    ("The swimming class for Teo is on Wednesdays.", "They shuffled it all: Teo's swimming class is on Mondays."),
+    ("Screens are allowed at our dinner table.", "We banned screens from the dinner table."),
+    ("The ledger service calls the tax service.", "We turned it round, the tax service calls the ledger service now."),
+    ("The front desk uses Calendora for appointments.", "Calendora was replaced by SlotPilot at the front desk."),
+    ("The head of the sales floor is Ngozi.", "Ngozi stepped down and Henrik was named head of the sales floor."),
+    (
+        "Urine samples are labelled before they are chilled.",
+        "New protocol: urine samples are chilled before labelling.",
+    ),
 )
 SAID_AGAIN = (
     ("The barn gate has to be shut at dusk.", "At dusk the barn gate has to be shut."),
@@ -71,6 +82,7 @@ APART = (
     ("The EU cluster has 12 nodes.", "The US cluster has 20 nodes now."),
     ("My daughter is 6 years old.", "My daughter's horse is 8 years old now."),
     ("Bus 12 leaves from platform A.", "Bus 14 now leaves from platform B."),
+    ("The corner shop in Leeds opens at 10:00.", "The corner shop in Hull now opens at 8:30."),
     ("Release notes are written by Priya.", "Release notes are translated by Jonas now."),
     ("Our team reviews pull requests on Tuesdays.", "Our team also reviews pull requests on Thursdays now."),
     (
