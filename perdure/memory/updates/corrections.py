@@ -61,6 +61,12 @@ def as_said_of(stored: Memory, item: MemoryItem, fields: dict[str, Any]) -> Memo
     return item.changed(**kept)
 
 
+def overriding(memory: Memory, others: Iterable[Memory]) -> set[str]:
+    """Return the ids of those of other memories that override one until they end, merged ones included."""
+    named = {one.by for one in memory.suspended}
+    return {one.id for one in others if not named.isdisjoint((one.id, *one.merged_from))}
+
+
 def fields_beside(new: Entry, update: Correction, fields: dict[str, Any]) -> dict[str, Any]:
     """Return what a correction changes of a memory that already says the same, and has names of its own."""
     if update.names is not None or not update.asked or not isinstance(new, Memory):

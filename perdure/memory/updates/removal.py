@@ -43,7 +43,7 @@ async def removal(
     return ChangePlan(
         entry.id,
         (*done, *forgotten, *goes_on),
-        tuple(Deletion.of(one, at=asked.at, reason=why, run=asked.operation, on_request=True) for one in gone),
+        tuple(Deletion.of(one, at=asked.at, reason=why, sweep=asked.operation, on_request=True) for one in gone),
     )
 
 

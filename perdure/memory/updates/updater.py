@@ -15,7 +15,7 @@ from perdure.memory.updates.plans import AskedChange, ChangePlan
 from perdure.memory.updates.removal import removal
 from perdure.memory.updates.reverter import Reverter
 from perdure.memory.updates.versions import outcome
-from perdure.memory.writing.contradictions import overtaken, verdict
+from perdure.memory.writing.contradictions import overtaken, suspended, suspensions, verdict
 from perdure.memory.writing.observation import observed
 from perdure.memory.writing.provenance import author_of
 from perdure.models.embedding import Embedder
@@ -270,21 +270,21 @@ class Updater:
         self, asked: AskedChange, memory: Memory, item: MemoryItem, update: Correction, fields: dict[str, Any]
     ) -> ChangePlan:
         """Plan a correction that says something else: another memory, which replaces this one."""
-        tenant = asked.tenant
-        target = memory_id(tenant, item.memory_type, statement(item.content))
+        target = memory_id(asked.tenant, item.memory_type, statement(item.content))
         terms = set(item.assertion.about) if item.assertion else set[str]()
-        beside = await self._longterm.about(tenant, terms, {item.content})
+        beside = await self._longterm.about(asked.tenant, terms, {item.content})
         others = [one for one in beside if one.id != memory.id and asked.operation not in one.operations]
         # What the replaced one was still to end goes on, unless what replaces it ends that as well.
         goes_on = {one.id: one for _, one in await self._endings.of(asked, memory)}
         others = [*goes_on.values(), *(one for one in others if one.id not in goes_on)]
-        offered: dict[str, Any] = {"tenant": tenant, "key": asked.operation[:300], "items": (item,)}
+        offered: dict[str, Any] = {"tenant": asked.tenant, "key": asked.operation[:300], "items": (item,)}
         batch = Batch(**offered, by=asked.request.by, accepted_at=asked.at, stated_by=asked.stated_by)
-        found = verdict(item, target, others, author=author_of(batch, item))
+        above = corrections.overriding(memory, others)
+        found = verdict(item, target, others, author=author_of(batch, item), overriding=above)
         if found.decision in (Decision.HOLD, Decision.REJECT):
             raise InvalidInput("content", found.reason, fix="correct or forget that one first")
         corrections.require_kept(found.over, "content", asked.request.by.kind)
-        stored = (await self._longterm.get(tenant, [target])).get(target)
+        stored = (await self._longterm.get(asked.tenant, [target])).get(target)
         new = observed(stored, target, item, batch, asked.at, replaced=memory.id)
         believed: dict[str, Any] = {"confidence": item.confidence, "source": item.source}
         if isinstance(stored, Memory) and stored.state is not State.FORGOTTEN:
@@ -294,10 +294,10 @@ class Updater:
                 corrections.require_undoubted(stored, said, by, update.confidence)
             source, sure = corrections.believed_anew(stored, update, by)
             believed = {**corrections.fields_beside(new, update, fields), "confidence": sure, "source": source}
-        new = new.changed(**believed, supersedes=memory.id)
+        new = suspended(new.changed(**believed, supersedes=memory.id), suspensions(found.under), asked.at)
         replaced: list[tuple[Entry | None, Entry]] = [(memory, memory.superseded(target, asked.at))]
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
-        replaced += [(one, one) for one in goes_on.values() if one.id not in {each.id for each in found.over}]
+        replaced += [(one, one) for one in goes_on.values() if one not in found.over]
         if found.same and found.same.id != target and found.same not in found.over:
             replaced.append((found.same, found.same.superseded(target, asked.at)))
         return ChangePlan(target, ((stored, new), *replaced))

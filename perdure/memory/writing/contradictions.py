@@ -7,7 +7,7 @@ that they share, or where a constraint would be lifted.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from perdure.memory.extraction.conditions import may_concern
 from perdure.memory.extraction.content_words import told
@@ -19,6 +19,8 @@ from perdure.values.entries import Described, Entry, Memory, MemoryType, Source,
 from perdure.values.items import MemoryItem
 from perdure.values.jobs import Decision
 from perdure.values.suspensions import Suspension, joined
+
+E = TypeVar("E", Entry, Memory)
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 
@@ -35,7 +37,7 @@ class Contradiction(NamedTuple):
     stands: Memory | None = None
     """The memory that it contradicts and does not override, where it is refused or held."""
     under: tuple[Memory, ...] = ()
-    """The memories that were said later, and override it until they end."""
+    """The memories that override it until they end: they were said later, or of what it corrects."""
 
 
 NOTHING_BESIDE = Contradiction(Decision.INSERT)
@@ -43,7 +45,13 @@ NOTHING_BESIDE = Contradiction(Decision.INSERT)
 
 
 def verdict(
-    item: MemoryItem, target: str, known: Iterable[Memory], *, author: str = "", settled_at: datetime | None = None
+    item: MemoryItem,
+    target: str,
+    known: Iterable[Memory],
+    *,
+    author: str = "",
+    settled_at: datetime | None = None,
+    overriding: Collection[str] = (),
 ) -> Contradiction:
     """Decide on a statement.
 
@@ -53,6 +61,7 @@ def verdict(
         known: What is believed; only memories about the same count.
         author: Who states it in a memory that several share; empty: nobody does, or it is not shared.
         settled_at: When a person decided that it overrides what it contradicts; None: nobody did.
+        overriding: The ids of what overrides the memory that it corrects: the correction is no word against those.
     """
     known = list(known)
     others = [memory for memory in known if _is_beside(memory, item, target) and may_concern(item.content, memory.text)]
@@ -70,7 +79,11 @@ def verdict(
             said = (memory for memory, old in retold if restates(new, old) and _says_the_same_now(memory, item))
             same = next(said, None)
     over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
-    late = [memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)]
+    late = [
+        memory
+        for memory in over
+        if memory.last_seen > (settled_at or item.occurred_at) or (memory.id in overriding and _goes_on(item, memory))
+    ]
     if final := next((memory for memory in late if not _goes_on(item, memory)), None):
         return Contradiction(Decision.REJECT, reason=f"{final.id} was said later, and contradicts it", stands=final)
     over = [memory for memory in over if memory not in late]
@@ -143,9 +156,11 @@ def suspensions(under: Iterable[Memory]) -> tuple[Suspension, ...]:
     )
 
 
-def suspended(memory: Memory, under: Sequence[Suspension], at: datetime) -> Memory:
-    """Return a memory that others override, besides those that do already."""
-    return memory.changed(suspended=joined((*memory.suspended, *under), at)) if under else memory
+def suspended(entry: E, under: Sequence[Suspension], at: datetime) -> E:
+    """Return an entry that others override, besides those that do already; only memories are overridden."""
+    if not isinstance(entry, Memory) or not under:
+        return entry
+    return entry.changed(suspended=joined((*entry.suspended, *under), at))
 
 
 def ending(item: MemoryItem, said: Entry | None) -> MemoryItem:

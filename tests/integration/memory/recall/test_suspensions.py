@@ -55,7 +55,7 @@ async def test_what_a_forgotten_statement_overrode_holds_again(
     assert await believed(recall, tenant) == {BRIEF}
     forgotten = await change(stores, tenant, brief, Removal())
     assert await believed(recall, tenant) == {USUAL}
-    await stores.forgetter.restore(tenant, run=forgotten.undo, at=datetime.now(UTC), by=ADA)
+    await stores.forgetter.restore(tenant, sweep=forgotten.undo, at=datetime.now(UTC), by=ADA)
     assert await believed(recall, tenant) == {BRIEF}, "and not any more once it is believed again"
 
 
@@ -105,15 +105,27 @@ async def test_what_a_purged_statement_overrode_holds_again(stores: Stores, reca
     assert (await stored(stores, tenant, usual)).suspended, "the control: it is stored as it was"
 
 
+async def test_correcting_the_usual_truth_leaves_what_overrides_it_for_a_while(
+    stores: Stores, recall: Recall, tenant: str
+) -> None:
+    usual, brief = await known(stores, recall, tenant)
+    corrected = "The demo runs on host canvas-9."
+    await change(stores, tenant, usual, Correction(content=corrected))
+    assert await believed(recall, tenant) == {BRIEF}
+    assert await believed(recall, tenant, days=3) == {corrected}
+    await change(stores, tenant, brief, Removal())
+    assert await believed(recall, tenant) == {corrected}, "it was overridden, and by nothing else"
+
+
 @pytest.mark.parametrize("late", ["said earlier", "restored"])
 async def test_what_comes_late_holds_after_what_ends(stores: Stores, recall: Recall, tenant: str, late: str) -> None:
-    run = ""
+    sweep = ""
     if late == "restored":
         [usual] = await told(stores, tenant, USUAL, at=NOW - DAY)
-        run = (await change(stores, tenant, usual, Removal())).undo
+        sweep = (await change(stores, tenant, usual, Removal())).undo
     await told(stores, tenant, BRIEF, at=NOW, valid_until=(NOW + 2 * DAY).isoformat())
-    if run:
-        await stores.forgetter.restore(tenant, run=run, at=datetime.now(UTC), by=ADA)
+    if sweep:
+        await stores.forgetter.restore(tenant, sweep=sweep, at=datetime.now(UTC), by=ADA)
     else:
         await told(stores, tenant, USUAL, at=NOW - DAY)
     assert await believed(recall, tenant) == {BRIEF}
