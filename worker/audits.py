@@ -1,7 +1,7 @@
 """The audit as a person looks at it: verified, shown, old parts of it removed. Needs the tenant key."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from perdure.errors import InvalidInput, StoreUnavailable
@@ -52,6 +52,8 @@ async def verify(settings: Settings, addresses: Addresses | None) -> AuditReport
 async def show(settings: Settings, user_id: str, of: str | None, since: datetime | None, by: Actor) -> list[AuditLine]:
     """Return who wrote, changed or read a user's or an owner's memories, when and why, in the order of their times.
 
+    Of neither, what concerns the installation: who administered it, and who came in with a token for all users.
+
     A line holds a person's tenant. The user, the owner's members and the one who asks are named; of anybody else, and
     of who was erased, only the tenant is known.
 
@@ -62,7 +64,9 @@ async def show(settings: Settings, user_id: str, of: str | None, since: datetime
         StoreUnavailable: The files cannot be read.
     """
     key = TenantKey.load(settings.tenant_key_file)
-    folder, tenant = settings.journal_folder / FOLDER, key.tenant_of_owner(of) if of else key.tenant_of(user_id)
+    folder, tenant = settings.journal_folder / FOLDER, key.tenant_of_installation
+    if user_id or of:
+        tenant = key.tenant_of_owner(of) if of else key.tenant_of(user_id)
     lines = await disk.in_thread(_STORE, lambda: shown(folder, key.derived(LABEL), tenant, since))
     members = members_of(await Journal(settings.journal_folder).read(tenant)) if of else {}
     names = {one.member: one.user_id for one in members.values() if one.user_id}
@@ -91,14 +95,10 @@ async def remove(settings: Settings, addresses: Addresses, days: int, by: Actor)
     before = datetime.now(UTC) - timedelta(days=days)
     removal = await disk.in_thread(_STORE, lambda: removable(folder, key.derived(LABEL), known, before))
     if removal.files:
-        async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
-            audit = Audit(folder, key, AuditHeads(redis))
-            try:
-                await audit.removing(removal, by)
-                await disk.in_thread(_STORE, lambda: files.remove(folder, removal.files))
-                await AuditHeads(redis).forget(removal.files)
-            finally:
-                await audit.close()
+        async with _writing(settings, addresses, key) as (audit, heads):
+            await audit.removing(removal, by)
+            await disk.in_thread(_STORE, lambda: files.remove(folder, removal.files))
+            await heads.forget(removal.files)
     return list(removal.files)
 
 
@@ -115,13 +115,41 @@ async def accept(settings: Settings, addresses: Addresses, by: Actor) -> list[st
     known = await _known(addresses)
     found = await disk.in_thread(_STORE, lambda: verified(folder, key.derived(LABEL), known))
     if found.missing:
-        async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
-            audit = Audit(folder, key, AuditHeads(redis))
-            try:
-                await audit.accepting(list(found.missing.values()), by)
-            finally:
-                await audit.close()
+        async with _writing(settings, addresses, key) as (audit, _):
+            await audit.accepting(list(found.missing.values()), by)
     return sorted(found.missing)
+
+
+async def administered(settings: Settings, addresses: Addresses, about: str, *, why: str, by: Actor) -> None:
+    """Record that somebody does what only an administrator does, before it is done.
+
+    Args:
+        settings: Where the journal's folder and the tenant key are.
+        addresses: Where Redis is.
+        about: The id of what it is about.
+        why: What is done.
+        by: Who does it.
+
+    Raises:
+        TenantKeyMissing: The key is not here.
+        StoreUnavailable: It cannot be recorded, so it must not be done.
+    """
+    async with _writing(settings, addresses, TenantKey.load(settings.tenant_key_file)) as (audit, _):
+        await audit.administered(about, why=why, by=by)
+
+
+@contextlib.asynccontextmanager
+async def _writing(
+    settings: Settings, addresses: Addresses, key: TenantKey
+) -> AsyncGenerator[tuple[Audit, AuditHeads]]:
+    """Begin a chain of this process's own, which ends with the block."""
+    async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
+        heads = AuditHeads(redis)
+        audit = Audit(settings.journal_folder / FOLDER, key, heads)
+        try:
+            yield audit, heads
+        finally:
+            await audit.close()
 
 
 def _naming(line: AuditLine, names: Mapping[str, str]) -> AuditLine:

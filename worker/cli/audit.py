@@ -54,20 +54,25 @@ async def show(
     *,
     user: Annotated[str, typer.Option("--user", help="Whose memory.")] = "",
     of: Of = None,
+    installation: Annotated[
+        bool, typer.Option("--installation", help="Who administered it, and who came in with a token for all users.")
+    ] = False,
     since: Annotated[datetime | None, typer.Option(help="Only what happened then or later (UTC).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show who wrote, changed or read a user's memories, or a team's or an agent's, when and why.
 
-    It needs the tenant key, and no server.
+    With --installation, who made or revoked tokens, scheduled tasks or had collections deleted. It needs the tenant
+    key, and no server.
 
     Example: perdure audit show --user ada --since 2026-11-01
     """
-    if bool(user.strip()) == bool(of):
-        problem = "is given together with --user" if of else "is missing, and --user too"
-        raise InvalidInput("--of", problem, fix="give either --user or --of")
+    if (given := bool(user.strip()) + bool(of) + installation) != 1:
+        problem = "is given with another of the three" if given else "is missing, and --of and --installation too"
+        raise InvalidInput("--user", problem, fix="give one of --user, --of and --installation")
+    moment = since and since.replace(tzinfo=UTC)
     async with Gateway(Settings(), None) as here:
-        found = await here.audit(user, of=of, since=since and since.replace(tzinfo=UTC), by=person())
+        found = await here.audit(user, of=of, installation=installation, since=moment, by=person())
     if as_json:
         show_json([line.model_dump(mode="json", include=_SHOWN) for line in found])
         return

@@ -25,11 +25,13 @@ class AccessCalls(MemoryCalls):
 
         Raises:
             InvalidInput: A scope is unknown, or its end has passed.
+            StoreUnavailable: Redis does not answer, or it cannot be audited.
         """
         from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  it loads Redis's client
 
         refuse_unknown(request)
         made = new_token(request, datetime.now(UTC), by)
+        await self._administered(made.token.id, why="token created", by=by)
         await AccessTokens(self._redis()).add(made.token)
         return made
 
@@ -46,6 +48,7 @@ class AccessCalls(MemoryCalls):
 
         Raises:
             UnknownThing: There is none with this id.
+            StoreUnavailable: Redis does not answer, or it cannot be audited.
         """
         from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
 
@@ -53,6 +56,7 @@ class AccessCalls(MemoryCalls):
         token = await tokens.one(identifier)
         if token is None:
             raise UnknownThing("id", f"there is no token {identifier!r}", fix="perdure tokens list shows the ids")
+        await self._administered(identifier, why="token revoked", by=by)
         await tokens.remove(token)
 
     # Neither this nor ``admission`` has a span of its own: each request asks both, and its span has what they say.

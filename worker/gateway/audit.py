@@ -18,26 +18,34 @@ class AuditCalls(Base):
 
     @call
     async def audit(
-        self, user_id: str, *, of: str | None = None, since: datetime | None = None, by: Actor
+        self,
+        user_id: str = "",
+        *,
+        of: str | None = None,
+        installation: bool = False,
+        since: datetime | None = None,
+        by: Actor,
     ) -> "list[AuditLine]":
         """Return who wrote, changed or read the memories of a user or an owner, when and why, the oldest first.
 
         Args:
-            user_id: The user; empty where an owner is given.
-            of: The team or agent.
+            user_id: The user.
+            of: Or the team or agent.
+            installation: Or what concerns the installation: who administered it, and who came in with a token that is
+                for all users.
             since: Only what happened then or later.
             by: Who asks.
 
         Raises:
-            InvalidInput: Neither a user nor an owner is given, or both are; or the moment has no time zone.
+            InvalidInput: Not one of the three is given, or several are; or the moment has no time zone.
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: The files cannot be read.
         """
         from worker import audits  # noqa: PLC0415  it loads Redis's client
 
-        if bool(user_id.strip()) == bool(of):
-            problem = "is given together with a user" if of else "is missing, and the user too"
-            raise InvalidInput("of", problem, fix="give either a user, or a team or an agent")
+        if (given := bool(user_id.strip()) + bool(of) + installation) != 1:
+            problem = "is given with something else" if given else "is missing, and all others too"
+            raise InvalidInput("user", problem, fix="give either a user, a team or an agent, or the installation")
         if since is not None and since.tzinfo is None:
             raise InvalidInput("since", "has no time zone", fix="give one: datetime.now(UTC)")
         return await audits.show(self._settings, user_id, of, since, by)

@@ -14,7 +14,7 @@ from temporalio.client import Client, Plugin
 from temporalio.common import TypedSearchAttributes
 
 from perdure.documents import refuse_unknown
-from perdure.errors import PerdureError, WorkerUnavailable
+from perdure.errors import PerdureError, TenantKeyMissing, WorkerUnavailable
 from perdure.names import Workflow
 from perdure.settings import Addresses, Settings
 from perdure.stores.tenant_key import TenantKey
@@ -202,6 +202,22 @@ class Base:
                 static_summary="Asked for from outside a task",
                 search_attributes=self._found_by(workflow, argument),
             )
+
+    async def _administered(self, about: str, *, why: str, by: Actor) -> None:
+        """Audit what only an administrator does, before it is done. Without the tenant key, nothing can be audited.
+
+        Args:
+            about: The id of what it is about.
+            why: What is done.
+            by: Who does it.
+
+        Raises:
+            StoreUnavailable: It cannot be recorded, so it must not be done.
+        """
+        from worker import audits  # noqa: PLC0415  it loads Redis's client
+
+        with suppress(TenantKeyMissing):
+            await audits.administered(self._settings, self._addresses, about, why=why, by=by)
 
     def _found_by(self, workflow: str, argument: Any) -> TypedSearchAttributes | None:
         """Return what an erasure finds the history by, even if the request is refused; None without the tenant key."""

@@ -52,9 +52,11 @@ class ScheduleCalls(TaskCalls):
         Raises:
             InvalidInput: The timing, or the length of the task's id, with the fix; or a worker says that such a task
                 cannot start, and why.
+            StoreUnavailable: It cannot be audited.
         """
         # What its id stands for outside the schedule does not matter: each start has one of its own.
         await self._check_at_once(started_at(task, datetime.now(UTC)))
+        await self._administered(task.workflow_id, why="task scheduled", by=by)
         client, wanted = await self.client(), _definition(task, timing, self._settings.task_queue)
         memo = {TASK: task.task_id, STARTED_BY: by.model_dump(mode="json")}
         handle = client.get_schedule_handle(task.workflow_id)
@@ -87,12 +89,14 @@ class ScheduleCalls(TaskCalls):
 
         Raises:
             InvalidTask: There is none with this id.
+            StoreUnavailable: It cannot be audited.
         """
         handle = (await self.client()).get_schedule_handle(identifier)
         unknown = InvalidTask("task", f"{identifier!r} has no schedule", fix="perdure schedules lists them")
         try:
             if not is_of_task(await handle.describe()):
                 raise unknown
+            await self._administered(identifier, why="schedule deleted", by=by)
             await handle.delete()
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:

@@ -10,15 +10,14 @@ from pathlib import Path
 
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 from perdure.identity import is_author_id
-from perdure.memory.audit.reader import AuditRemoval
+from perdure.memory.audit.reader import AuditRemoval, is_written
 from perdure.memory.audit.verification import Missing
 from perdure.memory.audit.writer import STORE, ChainWriter
 from perdure.policies.ruling import Ruling
 from perdure.policies.shape import Outcome
 from perdure.stores import disk
-from perdure.stores.audit import files
-from perdure.stores.audit.chain import LABEL, body_of
-from perdure.stores.audit.lines import AuditKind, AuditLine, decode
+from perdure.stores.audit.chain import LABEL
+from perdure.stores.audit.lines import AuditKind, AuditLine
 from perdure.stores.redis.audit_heads import AuditHeads, KnownHead
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import to_its_end
@@ -104,11 +103,9 @@ class Audit:
         """
         line = self._act(AuditKind.CHANGED, tenant, ids, operation, by)
         await self.ready()
-        if again and await disk.in_thread(STORE, lambda: self._is_written(line)):
+        if again and await disk.in_thread(STORE, lambda: is_written(self._chain.folder, line)):
             return
-        waiting = _Waiting(line, can_wait=False)
-        self._waiting.append(waiting)
-        await self._commit(waiting)
+        await self._write(line)
 
     async def read(
         self, tenant: str, ids: Sequence[str], *, why: str, operation: str, by: Actor, kind: AuditKind = AuditKind.READ
@@ -154,12 +151,26 @@ class Audit:
                 raise
             _log.warning("what policies let pass cannot be audited: %s", error)
             self._failing = True
-        waiting = _Waiting(line, can_wait=passes)
-        self._waiting.append(waiting)
         if passes:
+            self._waiting.append(_Waiting(line, can_wait=True))
             self._write_soon()
         else:
-            await self._commit(waiting)
+            await self._write(line)
+
+    async def administered(self, about: str, *, why: str, by: Actor) -> None:
+        """Write that somebody administers the installation; on return it is on the disk.
+
+        Args:
+            about: The id of what it is about.
+            why: What is done.
+            by: Who does it.
+
+        Raises:
+            StoreUnavailable: It cannot be written, so it must not be done.
+        """
+        line = self._act(AuditKind.ADMINISTERED, self._key.tenant_of_installation, {why: (about,)}, about, by)
+        await self.ready()
+        await self._write(line)
 
     async def removing(self, removal: AuditRemoval, by: Actor) -> None:
         """Write that a person is about to remove old files.
@@ -168,10 +179,9 @@ class Audit:
             StoreUnavailable: It cannot be written.
         """
         await self.ready()
-        now = datetime.now(UTC)
+        line = AuditLine(kind=AuditKind.REMOVED, at=datetime.now(UTC), by=by)
         said = {AuditKind.HEADS: removal.held, AuditKind.REMOVED: removal.removed}
-        lines = [AuditLine(kind=kind, at=now, by=by, heads=heads) for kind, heads in said.items() if heads]
-        await self._chain.append(lines)
+        await self._chain.append([line.changed(kind=kind, heads=heads) for kind, heads in said.items() if heads])
         self._news = True
 
     async def accepting(self, missing: Sequence[Missing], by: Actor) -> None:
@@ -209,6 +219,16 @@ class Audit:
             _log.warning("the audit did not end in order: %s", error)
         self._telling = None
         await self._chain.end()
+
+    async def _write(self, line: AuditLine) -> None:
+        """Write a line that somebody waits for, and what waits besides.
+
+        Raises:
+            StoreUnavailable: It cannot be written.
+        """
+        waiting = _Waiting(line, can_wait=False)
+        self._waiting.append(waiting)
+        await self._commit(waiting)
 
     async def _commit(self, waiting: "_Waiting | None" = None) -> None:
         """Write all pending lines, for all their callers.
@@ -311,32 +331,12 @@ class Audit:
             return by
         return by.changed(id=own) if own == tenant or (own and by.kind is ActorKind.PERSON) else by
 
-    def _is_written(self, line: AuditLine) -> bool:
-        bodies = (body_of(raw) for raw in files.lines_of(self._chain.folder, line.operation))
-        found = (decode(body) for body in bodies if body is not None)
-        return any(
-            one is not None
-            and (one.kind, one.tenant, one.operation, one.by) == (line.kind, line.tenant, line.operation, line.by)
-            and _tells(one, line)
-            for one in found
-        )
-
     def _forget_some(self) -> None:
         if len(self._waiting) > _MOST_WAITING:
             oldest = next((place for place, one in enumerate(self._waiting) if one.can_wait), None)
             if oldest is not None:
                 del self._waiting[oldest]
                 self._lost += 1
-
-
-def _tells(written: AuditLine, line: AuditLine) -> bool:
-    """Whether a line of the same operation reports the same as another one would.
-
-    An operation on many entries has a line for each of its parts. A retry may give another reason for what it finds
-    done: where it inserted, it says that it reinforced.
-    """
-    named = {one for some in written.ids.values() for one in some}
-    return all(why in written.ids if not some else named.issuperset(some) for why, some in line.ids.items())
 
 
 class _Waiting:

@@ -1,4 +1,4 @@
-"""Reading the audit's files: to verify them, to show what they say of a user, to remove old ones. Touches files."""
+"""Reading the audit's files: to verify them, to show what they say, to find a line again, to remove old ones."""
 
 import contextlib
 from collections.abc import Collection, Mapping
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from perdure.memory.audit.verification import AuditReport, claims, removals, report
 from perdure.stores.audit import files
-from perdure.stores.audit.chain import Checked, check
-from perdure.stores.audit.lines import ACTS, AuditHead, AuditKind, AuditLine
+from perdure.stores.audit.chain import Checked, body_of, check
+from perdure.stores.audit.lines import ACTS, AuditHead, AuditKind, AuditLine, decode
 
 
 def verified(folder: Path, key: bytes, known: Collection[AuditHead] | None) -> AuditReport:
@@ -35,6 +35,28 @@ def shown(folder: Path, key: bytes, tenant: str, since: datetime | None = None) 
         if line.kind in ACTS and line.tenant == tenant and (since is None or line.at >= since)
     ]
     return sorted(found, key=lambda line: line.at)
+
+
+def is_written(folder: Path, line: AuditLine) -> bool:
+    """Return whether a line of the same operation stands in any chain already, by an earlier attempt at it."""
+    bodies = (body_of(raw) for raw in files.lines_of(folder, line.operation))
+    found = (decode(body) for body in bodies if body is not None)
+    return any(
+        one is not None
+        and (one.kind, one.tenant, one.operation, one.by) == (line.kind, line.tenant, line.operation, line.by)
+        and _tells(one, line)
+        for one in found
+    )
+
+
+def _tells(written: AuditLine, line: AuditLine) -> bool:
+    """Return whether a line of the same operation reports the same as another one would.
+
+    An operation on many entries has a line for each of its parts. A retry may give another reason for what it finds
+    done: where it inserted, it says that it reinforced.
+    """
+    named = {one for some in written.ids.values() for one in some}
+    return all(why in written.ids if not some else named.issuperset(some) for why, some in line.ids.items())
 
 
 class AuditRemoval(NamedTuple):

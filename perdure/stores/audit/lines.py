@@ -25,6 +25,8 @@ class AuditKind(OpenEnum):
     """Somebody came in to a service."""
     TURNED_AWAY = "turned_away"
     """Somebody did not: the token does not count, or does not permit what was asked for."""
+    ADMINISTERED = "administered"
+    """Somebody did what only an administrator does: made or revoked a token, say."""
     HEADS = "heads"
     """How far other chains have come."""
     LOST = "lost"
@@ -37,7 +39,16 @@ class AuditKind(OpenEnum):
     """The last line of a chain, whose process ended in order or goes on in another file."""
 
 
-ACTS = frozenset({AuditKind.CHANGED, AuditKind.READ, AuditKind.RULED, AuditKind.ADMITTED, AuditKind.TURNED_AWAY})
+ACTS = frozenset(
+    {
+        AuditKind.CHANGED,
+        AuditKind.READ,
+        AuditKind.RULED,
+        AuditKind.ADMITTED,
+        AuditKind.TURNED_AWAY,
+        AuditKind.ADMINISTERED,
+    }
+)
 """What concerns somebody."""
 
 

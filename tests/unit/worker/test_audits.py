@@ -32,5 +32,5 @@ async def test_an_age_that_is_no_age_of_a_file_is_refused(days: int, refusal: st
 @pytest.mark.parametrize(("user", "of"), [("", None), ("ada", "team:ops")])
 async def test_whose_audit_is_shown_is_said_once(user: str, of: str | None) -> None:
     async with Gateway(Settings(), NOWHERE) as gateway:
-        with pytest.raises(InvalidInput, match=r"\(give either a user, or a team or an agent\)"):
+        with pytest.raises(InvalidInput, match=r"\(give either a user, a team or an agent, or the installation\)"):
             await gateway.audit(user, of=of, since=datetime.now(UTC), by=BY)

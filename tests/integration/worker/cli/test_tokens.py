@@ -55,6 +55,12 @@ async def test_a_token_is_shown_once_lets_somebody_in_and_is_revoked(installed: 
         assert (await client.get("/v2/control/memories")).status_code == 401
     again = await installed.perdure("tokens", "revoke", identifier)
     assert (again.status, "PRD116" in again.complaint) == (2, True)
+    audited = json.loads((await installed.perdure("audit", "show", "--installation", "--json")).out)
+    done = [one["ids"] for one in audited if one["kind"] == "administered"]
+    assert [one for one in done if [identifier] in one.values()] == [
+        {"token created": [identifier]},
+        {"token revoked": [identifier]},
+    ]
 
 
 async def test_the_service_makes_a_token_for_this_machine_and_ends_when_told(

@@ -1,6 +1,7 @@
 """Who wrote, changed or read a memory, through a whole worker: one line each, with the actor, and no content."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -17,6 +18,7 @@ from perdure.memory.recall.query import Query
 from perdure.stores.audit.files import FOLDER, sizes
 from perdure.stores.audit.lines import AuditKind, AuditLine
 from perdure.stores.redis.audit_heads import AuditHeads
+from perdure.values.access_tokens import TokenRequest, TokenScope
 from perdure.values.entries import Purpose
 from perdure.values.memberships import MemberRequest
 from perdure.values.requests import (
@@ -182,6 +184,26 @@ async def test_a_recall_that_a_worker_attempts_again_is_told_once(here: Deployme
     for _ in range(2):
         await ActivityEnvironment().run(activities.recall_memory, RecallRequest(user_id=user, text="anything", by=KIM))
     assert brief(await lines(here, user)) == [("read", "kim", (("recall", 0),))]
+
+
+async def test_what_cannot_be_audited_is_not_administered(here: Deployment, servers: Servers, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    request = TokenRequest(name=uuid4().hex, scopes=(TokenScope.READ,))
+
+    async def made(journal: Path) -> list[str]:
+        async with Gateway(here.settings.changed(journal=journal), servers) as gateway:
+            with suppress(StoreUnavailable):
+                await gateway.create_token(request, by=ADA)
+            return [one.id for one in await gateway.tokens(by=ADA) if one.name == request.name]
+
+    assert not await made(tmp_path / "file")
+    [identifier] = await made(here.settings.journal_folder)
+    async with Gateway(here.settings, servers) as gateway:
+        found = await gateway.audit(installation=True, by=ADA)
+        await gateway.revoke_token(identifier, by=ADA)
+    assert [(line.by, line.ids) for line in found if line.operation == identifier] == [
+        (ADA, {"token created": (identifier,)})
+    ]
 
 
 async def test_without_the_audit_nothing_is_changed_and_recall_answers_with_a_warning(

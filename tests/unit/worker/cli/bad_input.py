@@ -185,7 +185,7 @@ ARGUMENTS = {
     "tools show ecko": ("there is no tool 'ecko'", "did you mean 'echo'?"),
     "policies test nothing.yaml": ("there is no file nothing.yaml", ""),
     "tasks list --phase runing": ("phase: 'runing' is not one of the choices", "did you mean 'running'?"),
-    "audit show --user ''": ("--of: is missing, and --user too", "give either --user or --of"),
+    "audit show --user ''": ("--user: is missing, and --of and --installation", "give one of --user"),
     "doctor --deeep": ("No such option: --deeep", "--deep"),
     "worker --relaod": ("No such option: --relaod", "--reload"),
     "check": ("Missing argument 'FILE.yaml...'", "perdure check -h"),

@@ -62,7 +62,9 @@ COMMANDS = {
     "lessons promote mem_1 --user=": "--user: is empty (say whose lesson)",
     "lessons promote mem_1 --user \udcff": "--user: is not UTF-8 text",
     "lessons withdraw ": "id: is empty (fill it in)",
-    "audit show --user a --of team:b": "--of: is given together with --user (give either --user or --of)",
+    "audit show --user a --of team:b": (
+        "--user: is given with another of the three (give one of --user, --of and --installation)"
+    ),
     "forget --sweep s": "--sweep: is only for --undo (add --undo, or leave --sweep out)",
 }
 
