@@ -64,7 +64,7 @@ def near(user: str, chance: random.Random) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_800)
+@pytest.mark.timeout(1_800 + REQUESTS // 10)
 async def test_no_answer_holds_what_is_another_users(service: Service, provider: Issuer) -> None:
     chance = random.Random(7)
     users = [await made(service, provider, number) for number in range(USERS)]
