@@ -19,6 +19,6 @@ class CreditActivities:
     @activity.defn(name=Activity.CREDIT_MEMORIES)
     async def credit(self, call: CreditCall) -> int:
         """Count a task once, however often it runs, as a trial of each recalled memory; returns how many there were."""
-        task = EndedTask(tenant=call.tenant, task_id=call.task_id, run=call.run, succeeded=call.succeeded)
+        task = EndedTask(tenant=call.tenant, task_id=call.task_id, first_run=call.first_run, succeeded=call.succeeded)
         by = Actor(kind=ActorKind.AGENT, id=call.task)
         return await self.outcomes.credit(task, call.task, operation=f"credit:{activity.info().workflow_run_id}", by=by)

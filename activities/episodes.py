@@ -66,19 +66,21 @@ class SessionWriter:
         found: list[Episode] = []
         if call.resumed is not None:
             answer = call.resumed.answer
-            identifier = step_episodes.question_id(attempt.run, answer.question_id)
+            identifier = step_episodes.question_id(attempt.workflow_id, answer.question_id)
             question = await self._known(call, identifier, _patience(attempt))
             found.append(
                 step_episodes.answered(
-                    attempt.run, call.path, answer, question.said or question.text if question else ""
+                    attempt.workflow_id, call.path, answer, question.said or question.text if question else ""
                 )
             )
         how: dict[str, Any] = {"epoch": call.epoch, "patience": _patience(attempt)}
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
-            found += [step_episodes.done(call, attempt.run, outcome, now)]
+            found += [step_episodes.done(call, attempt.workflow_id, outcome, now)]
             output, arguments = outcome.result.parts.get("output"), attempt.report.arguments
-            how["offers"] = functools.partial(self._offered, call, call.step.tool, attempt.run, output, arguments)
+            how["offers"] = functools.partial(
+                self._offered, call, call.step.tool, attempt.workflow_id, output, arguments
+            )
             how["resolves"] = _resolving(call, attempt)
         await self.write(call.tenant, call.session, found, **how)
 
@@ -96,39 +98,41 @@ class SessionWriter:
         """
         await self._episodes.remove(tenant, session, [_turn_id(one) for one in occurrences], epoch=epoch)
 
-    async def called(self, call: EndCall, run: str, outcome: Ended) -> None:
+    async def called(self, call: EndCall, workflow_id: str, outcome: Ended) -> None:
         """Offer memory what a call of an activity or a workflow of others gave back.
 
         What a task gave back is its agent's word, and what its tools returned was offered in its own session.
         """
         output, is_task = outcome.result.parts.get("output"), call.step.type_name == Workflow.RESUMABLE_AGENT
-        offers = functools.partial(self._offered, call, call.step.called, run, output, call.shown)
+        offers = functools.partial(self._offered, call, call.step.called, workflow_id, output, call.shown)
         offers = None if is_task or not call.memory.remembers else offers
         await self.write(call.tenant, call.session, [], epoch=call.epoch, offers=offers)
 
-    async def asked(self, call: AnnounceCall, run: str) -> None:
+    async def asked(self, call: AnnounceCall, workflow_id: str) -> None:
         """Write what a task asks, or what a person answered."""
         if not call.memory.remembers:
             return
         question = call.question
         if call.answer is None:
-            found = step_episodes.asked(call, run, datetime.now(UTC))
+            found = step_episodes.asked(call, workflow_id, datetime.now(UTC))
             if len(question.text) > LONGEST:
                 # Its text is cut, and what it asks for stands at the end: the answer is screened with it.
                 found = found.changed(said=brief_end(question.text))
         else:
-            found = step_episodes.answered(run, question.id.partition("#")[0], call.answer, question.text)
+            found = step_episodes.answered(workflow_id, question.id.partition("#")[0], call.answer, question.text)
         await self.write(call.tenant, call.session, [found], epoch=call.epoch)
 
-    async def delivered(self, call: TakeCall, run: str) -> None:
+    async def delivered(self, call: TakeCall, workflow_id: str) -> None:
         """Write that the event that a step waited for came."""
         if call.memory.remembers:
-            await self.write(call.tenant, call.session, [step_episodes.delivered(call, run)], epoch=call.epoch)
+            await self.write(call.tenant, call.session, [step_episodes.delivered(call, workflow_id)], epoch=call.epoch)
 
     async def failed(self, call: StepCall, attempt: Attempt, problem: str) -> None:
         """Write that a step failed for good, or that an attempt did."""
         if call.memory.remembers:
-            found = step_episodes.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
+            found = step_episodes.failed(
+                call, attempt.workflow_id, problem, attempt.report.arguments, datetime.now(UTC)
+            )
             await self.write(call.tenant, call.session, [found], epoch=call.epoch, patience=_patience(attempt))
 
     async def observed(self, tenant: str, session: str, turns: Sequence[Said], *, epoch: int | None) -> None:
@@ -193,7 +197,7 @@ class SessionWriter:
                 self.waiting.set()
 
     async def _offered(
-        self, call: StepContext, called: str, run: str, output: Value | None, arguments: str
+        self, call: StepContext, called: str, workflow_id: str, output: Value | None, arguments: str
     ) -> list[Episode]:
         """Return what the result of what was called states that memory may take; nothing of one that is a document."""
         if output is None or self._policy.verbatim or output.size > LARGEST_READ:
@@ -205,7 +209,7 @@ class SessionWriter:
             return []
         # In a thread, as it computes for longer than a loop may be held up.
         found = await asyncio.to_thread(statements_of, value, arguments, at=now, policy=self._policy)
-        return step_episodes.stated(call, called, run, found, now)
+        return step_episodes.stated(call, called, workflow_id, found, now)
 
     async def _known(self, call: StepCall, identifier: str, patience: float) -> Episode | None:
         """Return an earlier episode; None without Redis, as the spool is not searched."""
@@ -226,13 +230,15 @@ class _Resolves(NamedTuple):
 
 def _resolving(call: StepCall, attempt: Attempt) -> _Resolves:
     failure, arguments, at = (
-        step_episodes.failure_id(attempt.run, call.path),
+        step_episodes.failure_id(attempt.workflow_id, call.path),
         attempt.report.arguments,
         datetime.now(UTC),
     )
 
     def resolved(failed: Episode) -> Episode:
-        return step_episodes.resolved(call, attempt.run, failed, attempt=attempt.number, arguments=arguments, at=at)
+        return step_episodes.resolved(
+            call, attempt.workflow_id, failed, attempt=attempt.number, arguments=arguments, at=at
+        )
 
     return _Resolves(failure, resolved)
 

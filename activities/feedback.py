@@ -54,12 +54,12 @@ class FeedbackActivities:
         epoch = await self.erasures.epoch_since(tenant, at)
         await self.audit.ready()
         given = GivenFeedback(step=said.step, passed=said.passed, text=said.text, by=said.by, at=at)
-        word = LateFeedback(id=said.id or str(activity.info().workflow_id), run=call.run, given=given)
+        word = LateFeedback(id=said.id or str(activity.info().workflow_id), first_run=call.first_run, given=given)
         await self.outcomes.feedback.add(tenant, task_id, word, epoch=epoch)
         reached(CrashPoint.FEEDBACK_KEPT)
         own = await self._succeeded(call.workflow_id, found)
-        task = EndedTask(tenant=tenant, task_id=task_id, run=call.run, succeeded=bool(own))
-        every = await self.outcomes.feedback.of(tenant, task_id, call.run)
+        task = EndedTask(tenant=tenant, task_id=task_id, first_run=call.first_run, succeeded=bool(own))
+        every = await self.outcomes.feedback.of(tenant, task_id, call.first_run)
         decided = verdict(every)
         # One that somebody cancelled says nothing about its skill, unless a person says it.
         if binding.skill and (decided is not None or own is not None):
@@ -88,7 +88,7 @@ class FeedbackActivities:
             raise InvalidTask("task", f"there is none with the id {call.workflow_id}") from error
         if found.workflow_type != Workflow.RESUMABLE_AGENT:
             raise InvalidTask("task", f"{call.workflow_id} is a {found.workflow_type}, and no task")
-        if found.raw_info.first_run_id != call.run:
+        if found.raw_info.first_run_id != call.first_run:
             fix = "judge that run: perdure status shows how it ended"
             raise TaskConflict("task", f"{call.workflow_id} was run again since", fix=fix)
         if found.status is WorkflowExecutionStatus.RUNNING:

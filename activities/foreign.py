@@ -70,7 +70,7 @@ class ForeignActivities:
             beats().tokens = tokens_in(call.output)
         outcome = await self._steps.end(call)
         if isinstance(outcome, Ended):
-            await self._session.called(call, this_attempt().run, outcome)
+            await self._session.called(call, this_attempt().workflow_id, outcome)
         return outcome
 
     @activity.defn(name=Activity.AWAIT_WORKFLOW)

@@ -59,7 +59,7 @@ class ForgetCall(Passed):
     """The input of ``tombstone`` and ``purge``."""
 
     forgetting: Forgetting
-    run: str
+    sweep: str
     by: Actor
 
 
@@ -72,8 +72,8 @@ class FinishCall(Passed):
 class FindUndoCall(Passed):
     """The input of ``find_undo``."""
 
-    run: str
-    """The forgetting run to be undone; empty: the latest one of the user, or of the owner."""
+    sweep: str
+    """The sweep to be undone; empty: the latest one of the user, or of the owner."""
     user_id: str = ""
     """Undo it for this user only."""
     of: OwnerId | None = None
@@ -86,16 +86,16 @@ class RestoreCall(Passed):
     """The input of ``restore``."""
 
     tenant: str
-    run: str
+    sweep: str
     now: Instant
     """When the undoing began."""
     by: Actor
 
 
 class Undoable(Passed):
-    """Which run is undone, and for which tenants next: the output of ``find_undo``."""
+    """Which sweep is undone, and for which tenants next: the output of ``find_undo``."""
 
-    run: str
+    sweep: str
     tenants: tuple[str, ...]
 
 
@@ -143,12 +143,12 @@ class ForgettingActivities:
     @activity.defn(name=Activity.TOMBSTONE)
     async def tombstone(self, request: ForgetCall) -> Tombstoned:
         """Forget the chosen entries; this can be undone."""
-        return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
+        return await self.forgetter.tombstone(request.forgetting, sweep=request.sweep, by=request.by)
 
     @activity.defn(name=Activity.PURGE)
     async def purge(self, request: ForgetCall) -> int:
         """Remove for good the entries that were forgotten long enough ago; return how many."""
-        return await self.forgetter.purge(request.forgetting, run=request.run, by=request.by)
+        return await self.forgetter.purge(request.forgetting, sweep=request.sweep, by=request.by)
 
     @activity.defn(name=Activity.FINISH_FORGETTING)
     async def finish(self, call: FinishCall) -> None:
@@ -157,7 +157,7 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.FIND_UNDO)
     async def find_undo(self, undo: FindUndoCall) -> Undoable:
-        """Find which run is undone, and for which tenants next.
+        """Find which sweep is undone, and for which tenants next.
 
         Raises:
             InvalidInput: Of the user or owner, nothing was forgotten that can still be undone.
@@ -165,19 +165,19 @@ class ForgettingActivities:
         """
         await self.whole.require()
         if not (undo.user_id or undo.of):
-            tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=PAGE)
-            return Undoable(run=undo.run, tenants=tuple(tenants))
+            tenants = await self.deletions.tenants_of(undo.sweep, after=undo.after, limit=PAGE)
+            return Undoable(sweep=undo.sweep, tenants=tuple(tenants))
         tenant = await self.members.tenant(undo.user_id, undo.of)
         if tenant == undo.after:
-            return Undoable(run=undo.run, tenants=())
+            return Undoable(sweep=undo.sweep, tenants=())
         open_lines = [line for line in await self.deletions.all(tenant) if not line.purged and not line.restored_at]
-        run = undo.run or (open_lines[-1].run if open_lines else "")
-        if not run:
+        sweep = undo.sweep or (open_lines[-1].sweep if open_lines else "")
+        if not sweep:
             raise InvalidInput("user", "nothing was forgotten of this user that can still be undone")
-        return Undoable(run=run, tenants=(tenant,))
+        return Undoable(sweep=sweep, tenants=(tenant,))
 
     @activity.defn(name=Activity.RESTORE)
     async def restore(self, request: RestoreCall) -> Restored:
-        """Undo what a run forgot of one tenant, as much as one call takes; not while Redis has lost what that was."""
+        """Undo what a sweep forgot of one tenant, as much as one call takes; not while Redis has lost what that was."""
         await self.whole.require()
-        return await self.forgetter.restore(request.tenant, run=request.run, at=request.now, by=request.by)
+        return await self.forgetter.restore(request.tenant, sweep=request.sweep, at=request.now, by=request.by)

@@ -25,7 +25,7 @@ class EndedTask:
 
     tenant: str
     task_id: str
-    run: str
+    first_run: str
     """The first run of its workflow."""
     succeeded: bool
     """Whether it did what it was to do, as far as was known when it ended."""
@@ -87,10 +87,10 @@ class TaskOutcomes:
     async def _counted(self, task: EndedTask, count: Callable[[bool, str], Awaitable[None]]) -> None:
         """Count a task as it ended or, where people have said so since, as they say."""
         while True:
-            said = await self.feedback.of(task.tenant, task.task_id, task.run)
+            said = await self.feedback.of(task.tenant, task.task_id, task.first_run)
             decided = verdict(said)
             # One operation counts once, and a word that came meanwhile makes it another one, also one of earlier.
             word = f":{len(said)}:{said[-1].id}" if said else ""
             await count(task.succeeded if decided is None else decided, word)
-            if await self.feedback.of(task.tenant, task.task_id, task.run) == said:
+            if await self.feedback.of(task.tenant, task.task_id, task.first_run) == said:
                 return

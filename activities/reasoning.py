@@ -258,10 +258,10 @@ class ReasoningActivities:
         """Write into the session what the model is told for the first time now, each message once."""
         last = call.conversation.last
         if last is not None and call.memory.remembers:
-            run = str(activity.info().workflow_id)
+            workflow_id = str(activity.info().workflow_id)
             episode = said if call.conversation.message else heard
             before = brief_end(await self._asked(call)) if last.heard else ""
-            found = [episode(one, run, before) for one in last.heard]
+            found = [episode(one, workflow_id, before) for one in last.heard]
             await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
 
     async def _asked(self, call: ReasonCall) -> str:

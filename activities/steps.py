@@ -133,7 +133,7 @@ class StepActivities:
     @activity.defn(name=Activity.ANNOUNCE)
     async def announce(self, call: AnnounceCall) -> None:
         """Write into a task's session what the task is about to ask, or what a person answered; tell the webhook."""
-        await self._session.asked(call, this_attempt().run)
+        await self._session.asked(call, this_attempt().workflow_id)
         if call.answer is None:
             await self._notifier.asked(call.tenant, call.question)
 
@@ -196,7 +196,7 @@ def this_attempt(tried: int = 0) -> Attempt:
     if info.workflow_id is None:
         raise ApplicationError("a step runs inside a task's workflow only", non_retryable=True)
     return Attempt(
-        run=info.workflow_id,
+        workflow_id=info.workflow_id,
         owner=uuid.uuid4().hex,
         number=info.attempt + tried,
         scheduled_at=info.scheduled_time,

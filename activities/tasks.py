@@ -303,7 +303,9 @@ class TaskActivities:
             with suppress(StoreUnavailable):
                 # What it may cost is one task that is not counted.
                 trial = call.trial
-                task = EndedTask(tenant=call.tenant, task_id=call.task_id, run=trial.run, succeeded=trial.succeeded)
+                task = EndedTask(
+                    tenant=call.tenant, task_id=call.task_id, first_run=trial.first_run, succeeded=trial.succeeded
+                )
                 await self.outcomes.tried(task, trial.version)
         return Kept(answered=True, unknown=unknown)
 

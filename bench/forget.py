@@ -87,11 +87,11 @@ async def _flatness(services: Services, addresses: Addresses, settings: Settings
 
 async def _forget(services: Services, tenant: str, at: datetime) -> float:
     """Forget what is due as a sweep does, plan by plan; return the seconds."""
-    run, forgotten, more = uuid4().hex, 0, True
+    sweep, forgotten, more = uuid4().hex, 0, True
     began = time.perf_counter()
     while more:
         chosen = await services.forgetter.plan(tenant, at=at, approved=False)
-        forgotten += (await services.forgetter.tombstone(chosen, run=run, by=_BY)).forgotten
+        forgotten += (await services.forgetter.tombstone(chosen, sweep=sweep, by=_BY)).forgotten
         more = chosen.more
     await services.forgetter.finish(tenant)
     seconds = time.perf_counter() - began

@@ -337,7 +337,7 @@ def _corpus() -> tuple[list[Entry], list[str]]:
                 lane=item.lane,
                 key=item.key,
                 payload=item.payload,
-                run="bench",
+                task="bench",
                 **common,
             )
         )

@@ -38,7 +38,7 @@ class Sweep(Passed):
     now: Instant
     after: str
     """The cursor: the last tenant that is finished."""
-    run: str
+    sweep: str
     """The first run's id, by which the sweep is undone."""
     report: SweepReport
     idle: int = 0
@@ -58,56 +58,57 @@ class ForgetMemory:
     """Sweeps the tenants that have something due, one after the other."""
 
     @workflow.init
-    def __init__(self, sweep: ForgetRun | None = None) -> None:
-        self._report = sweep.carried.report if sweep and sweep.carried else SweepReport()
-        self._idle = sweep.carried.idle if sweep and sweep.carried else 0
-        self._history = History(sweep.continue_after if sweep else 0)
+    def __init__(self, request: ForgetRun | None = None) -> None:
+        carried = request.carried if request else None
+        self._report = carried.report if carried else SweepReport()
+        self._idle = carried.idle if carried else 0
+        self._history = History(request.continue_after if request else 0)
 
     @workflow.run
-    async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
+    async def run(self, request: ForgetRun | None = None) -> ForgetResult:
         """Run the sweep, once the one before it has ended; it waits for no person."""
-        sweep = asked(sweep, "give a ForgetRequest, {} for the usual one")
+        request = asked(request, "give a ForgetRequest, {} for the usual one")
         info = workflow.info()
         # A reset gives the workflow another run id, but keeps the first run's.
         first = info.first_execution_run_id
-        begun = sweep.carried or Sweep(now=sweep.at or workflow.now(), after="", run=first, report=self._report)
-        now, after, run = begun.now, begun.after, begun.run
-        if not (sweep.carried or sweep.dry_run):
+        begun = request.carried or Sweep(now=request.at or workflow.now(), after="", sweep=first, report=self._report)
+        now, after, sweep = begun.now, begun.after, begun.sweep
+        if not (request.carried or request.dry_run):
             workflow.set_current_details("waiting until no other sweep runs")
             call = BeginSweepCall(sweep=info.workflow_id)
             await options.change(ForgettingActivities.begin_sweep, call, "Wait until no other sweep runs")
-        while tenants := await self._tenants(sweep, now, after):
+        while tenants := await self._tenants(request, now, after):
             for tenant in tenants:
                 finished = False
                 while not finished:
-                    finished = await self._sweep(tenant, sweep, now, run)
+                    finished = await self._sweep(tenant, request, now, sweep)
                     after = tenant if finished else after
                     if self._history.is_due:
                         carried = begun.changed(after=after, report=self._report, idle=self._idle)
-                        workflow.continue_as_new(sweep.changed(carried=carried))
-        return ForgetResult(sweep=run, dry_run=sweep.dry_run, report=self._report)
+                        workflow.continue_as_new(request.changed(carried=carried))
+        return ForgetResult(sweep=sweep, dry_run=request.dry_run, report=self._report)
 
     @workflow.query(name=REPORT)
     def report(self) -> SweepReport:
         """What the sweep did so far."""
         return self._report
 
-    async def _tenants(self, sweep: ForgetRun, now: Instant, after: str) -> tuple[str, ...]:
-        if sweep.user_id or sweep.of:
+    async def _tenants(self, request: ForgetRun, now: Instant, after: str) -> tuple[str, ...]:
+        if request.user_id or request.of:
             if after:
                 return ()
-            asking = AskedTenantCall(user_id=sweep.user_id, of=sweep.of)
+            asking = AskedTenantCall(user_id=request.user_id, of=request.of)
             tenant = await options.change(TenantActivities.asked_tenant, asking, "Find whose memory is asked for")
             workflow.upsert_search_attributes([TENANT.value_set(tenant)])
             return (tenant,)
         call = DueCall(now=now, after=after)
         return (await options.change(ForgettingActivities.due_tenants, call, "Find who has something due")).tenants
 
-    async def _sweep(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> bool:
+    async def _sweep(self, tenant: str, request: ForgetRun, now: Instant, sweep: str) -> bool:
         """Forget as much of a tenant as one plan takes; return whether the sweep is done with the tenant."""
         finished = moved = False
         try:
-            finished, moved = await self._plan_and_forget(tenant, sweep, now, run)
+            finished, moved = await self._plan_and_forget(tenant, request, now, sweep)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -116,31 +117,31 @@ class ForgetMemory:
         self._idle = 0 if finished or moved else self._idle + 1
         return finished or (self._idle >= options.IDLE_PLANS and self._given_up(tenant, "it changes all the time"))
 
-    async def _plan_and_forget(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> tuple[bool, bool]:
+    async def _plan_and_forget(self, tenant: str, request: ForgetRun, now: Instant, sweep: str) -> tuple[bool, bool]:
         """Forget as much of a tenant as one plan takes; return whether that was everything, and whether it was any."""
         self._history.grow(5)
-        call = SelectCall(tenant=tenant, now=now, approved=sweep.approved)
+        call = SelectCall(tenant=tenant, now=now, approved=request.approved)
         chosen = await options.sweep(ForgettingActivities.select, call, "Choose what to forget")
-        if sweep.dry_run:
+        if request.dry_run:
             planned = Counter({} if chosen.held else chosen.due)
             self._note(chosen, reasons=planned, forgotten=planned.total(), purged=chosen.purgeable, finished=True)
             return True, True
-        tombstoned, purged = await self._forget(chosen, run, sweep.by)
+        tombstoned, purged = await self._forget(chosen, sweep, request.by)
         finished = not chosen.more or bool(chosen.held and not chosen.purge and not chosen.backdated)
         if finished:
             await options.sweep(ForgettingActivities.finish, FinishCall(tenant=tenant), "Set the next due date")
         self._note(chosen, purged=purged, finished=finished)
         return finished, bool(tombstoned.forgotten or tombstoned.kept or purged)
 
-    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[Tombstoned, int]:
+    async def _forget(self, chosen: Forgetting, sweep: str, by: Actor) -> tuple[Tombstoned, int]:
         tombstone = chosen.changed(tombstone=_forgotten(chosen))
-        call = ForgetCall(forgetting=tombstone, run=run, by=by)
+        call = ForgetCall(forgetting=tombstone, sweep=sweep, by=by)
         summary = f"Forget {len(tombstone.tombstone)} entries"
         tombstoned = await options.sweep(ForgettingActivities.tombstone, call, summary)
         # What was forgotten is reported even if a later step fails.
         reasons = Counter(item.reason for item in tombstone.tombstone)
         self._note(chosen, reasons=reasons, forgotten=tombstoned.forgotten)
-        call = ForgetCall(forgetting=chosen, run=run, by=by)
+        call = ForgetCall(forgetting=chosen, sweep=sweep, by=by)
         return tombstoned, await options.sweep(ForgettingActivities.purge, call, f"Purge {len(chosen.purge)} entries")
 
     def _given_up(self, tenant: str, reason: str) -> bool:

@@ -87,7 +87,7 @@ class IngestMemory:
 
     def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage
-        asked_by = f" for `{batch.run}`" if batch.run else ""
+        asked_by = f" for `{batch.task}`" if batch.task else ""
         workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}")
 
 

@@ -156,7 +156,7 @@ class Outbox:
 
     def _batches(self) -> list[Batch]:
         """Make batches of all that was gathered; their keys are the same in every replay."""
-        run, buffer, made = workflow.info().workflow_id, self._learned.buffer, self._learned.batches
+        task, buffer, made = workflow.info().workflow_id, self._learned.buffer, self._learned.batches
         batches: list[Batch] = []
         for of in dict.fromkeys(one.of for one in buffer):
             of_one = [one for one in buffer if one.of == of]
@@ -166,9 +166,9 @@ class Outbox:
                 whole = {
                     "tenant": self._tenant,
                     "of": of,
-                    "key": f"{run}/{made + len(batches)}",
+                    "key": f"{task}/{made + len(batches)}",
                     "items": tuple(one.item for one in some),
-                    "run": run,
+                    "task": task,
                     "agent": self._agent,
                     "noted_in": self._note and self._note.changed(since=min(recorded)),
                     "recorded": recorded,

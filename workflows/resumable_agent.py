@@ -309,21 +309,23 @@ class ResumableAgent(Steerable, ConversationUpdates):
         prepared = self._running.state.prepared
         if prepared.skill is None or phase is Phase.CANCELLED:
             return None
-        run = workflow.info().first_execution_run_id
-        return SkillTrial(version=prepared.version, run=run, succeeded=succeeded)
+        first_run = workflow.info().first_execution_run_id
+        return SkillTrial(version=prepared.version, first_run=first_run, succeeded=succeeded)
 
     async def _credit(self, *, succeeded: bool) -> None:
         """Leave it to a workflow of its own to credit what was recalled: no store delays or fails the result."""
         task, state = self._running.task, self._running.state
         if not (state.recalled and task.memory.remembers):
             return
-        tenant, run = state.prepared.tenant, workflow.info().first_execution_run_id
+        tenant, first_run = state.prepared.tenant, workflow.info().first_execution_run_id
         # The one of a run that was reset may still wait for a store, and does the same.
         with suppress(WorkflowAlreadyStartedError):
             await workflow.start_child_workflow(
                 Workflow.CREDIT_MEMORIES,
-                CreditCall(tenant=tenant, task_id=task.task_id, task=task.workflow_id, run=run, succeeded=succeeded),
-                id=f"credit-{run}",
+                CreditCall(
+                    tenant=tenant, task_id=task.task_id, task=task.workflow_id, first_run=first_run, succeeded=succeeded
+                ),
+                id=f"credit-{first_run}",
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                 search_attributes=tenant_attributes(tenant),
                 task_timeout=TASK_TIMEOUT,

@@ -21,7 +21,7 @@ from workflows.failures import asked
 class Undoing(Passed):
     """How far an undoing has come when its history is rolled over."""
 
-    run: str
+    sweep: str
     now: Instant
     after: str
     """The cursor: the last tenant that is whole again."""
@@ -49,32 +49,32 @@ class UndoForgetting:
 
     @workflow.run
     async def run(self, undo: UndoRun | None = None) -> UndoResult:
-        """Undo a run for each tenant that it touched."""
+        """Undo a sweep for each tenant that it touched."""
         undo = asked(undo, "give an UndoRequest")
-        run, after = (undo.carried.run, undo.carried.after) if undo.carried else (undo.sweep, "")
+        sweep, after = (undo.carried.sweep, undo.carried.after) if undo.carried else (undo.sweep, "")
         while True:
-            call = FindUndoCall(run=run, user_id=undo.user_id, of=undo.of, after=after)
+            call = FindUndoCall(sweep=sweep, user_id=undo.user_id, of=undo.of, after=after)
             found = await options.change(ForgettingActivities.find_undo, call, "Find what was forgotten")
             if not found.tenants:
                 break
-            run = found.run
+            sweep = found.sweep
             for tenant in found.tenants:
                 if undo.user_id or undo.of:
                     workflow.upsert_search_attributes([TENANT.value_set(tenant)])
-                await self._restore(tenant, run, undo.by)
+                await self._restore(tenant, sweep, undo.by)
                 after = tenant
                 if self._history.is_due:
-                    carried = Undoing(run=run, now=self._now, after=after, restored=self._restored)
+                    carried = Undoing(sweep=sweep, now=self._now, after=after, restored=self._restored)
                     workflow.continue_as_new(undo.changed(carried=carried))
         if not self._restored:
             raise failure_of(
-                InvalidInput("sweep", f"{run or 'the latest one'} forgot nothing that can still be undone")
+                InvalidInput("sweep", f"{sweep or 'the latest one'} forgot nothing that can still be undone")
             )
-        return UndoResult(sweep=run, restored=self._restored)
+        return UndoResult(sweep=sweep, restored=self._restored)
 
-    async def _restore(self, tenant: str, run: str, by: Actor) -> None:
+    async def _restore(self, tenant: str, sweep: str, by: Actor) -> None:
         before, more = self._restored, True
-        call = RestoreCall(tenant=tenant, run=run, now=self._now, by=by)
+        call = RestoreCall(tenant=tenant, sweep=sweep, now=self._now, by=by)
         while more:
             self._history.grow()
             restored = await options.change(ForgettingActivities.restore, call, "Restore what was forgotten")

@@ -40,8 +40,8 @@ class ChangeLog:
             deletions: What is about to be forgotten.
         """
         known = await self._deletions.of(tenant, [line.id for line in deletions])
-        # A second attempt of the same run finds its lines, and keeps them.
-        new = [line for line in deletions if line.id not in known or not known[line.id].holds(line.run)]
+        # A second attempt of the same sweep finds its lines, and keeps them.
+        new = [line for line in deletions if line.id not in known or not known[line.id].holds(line.sweep)]
         now = datetime.now(UTC)
         lines = [
             Changed(entry=entry, operation=change.operation, by=change.by, why=change.why, note=change.note, at=now)
@@ -63,11 +63,13 @@ class ChangeLog:
             deletions: What was announced.
             stored: Those of their entries that are stored.
         """
-        runs = {line.id: line for line in deletions}
+        announced = {line.id: line for line in deletions}
         lines = [
-            line.changed(restored_at=runs[line.id].at)
-            for line in (await self._deletions.of(tenant, [*runs])).values()
-            if line.holds(runs[line.id].run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
+            line.changed(restored_at=announced[line.id].at)
+            for line in (await self._deletions.of(tenant, [*announced])).values()
+            if line.holds(announced[line.id].sweep)
+            and line.id in stored
+            and stored[line.id].state is not State.FORGOTTEN
         ]
         await self.write(tenant, lease, lines)
 

@@ -78,8 +78,8 @@ class Deletion(Stored):
     """The record or memory that was forgotten."""
     at: Instant
     reason: str
-    run: str
-    """The forgetting run that did it."""
+    sweep: str
+    """The sweep, or the removal, that did it."""
     on_request: bool = False
     """Whether somebody asked for it, and no rule did."""
     occurrences: tuple[str, ...] = ()
@@ -97,21 +97,21 @@ class Deletion(Stored):
         return self.at, self.restored_at is not None, self.purged
 
     @classmethod
-    def of(cls, entry: Entry, *, at: datetime, reason: str, run: str, on_request: bool = False) -> "Deletion":
+    def of(cls, entry: Entry, *, at: datetime, reason: str, sweep: str, on_request: bool = False) -> "Deletion":
         """Return the line on an entry that is forgotten, with all that may not bring it back."""
         return cls(
             id=entry.id,
             at=at,
             reason=reason,
-            run=run,
+            sweep=sweep,
             on_request=on_request,
             occurrences=entry.occurrences,
             wordings=entry.wordings if isinstance(entry, Memory) else (),
         )
 
-    def holds(self, run: str) -> bool:
-        """Return whether this run wrote the line, and it still counts: it was neither undone nor purged."""
-        return self.run == run and self.restored_at is None and not self.purged
+    def holds(self, sweep: str) -> bool:
+        """Return whether this sweep wrote the line, and it still counts: it was neither undone nor purged."""
+        return self.sweep == sweep and self.restored_at is None and not self.purged
 
     def is_unfinished(self, entry: Entry | None) -> bool:
         """Return whether the entry still stands: a sweep writes the line first, and undoes it if it cannot go on.

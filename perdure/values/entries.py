@@ -179,15 +179,15 @@ class Remembered(Stored):
 
 
 class Record(Remembered):
-    """An execution record: what a run did or the feedback it got, recalled exactly by its lane and key."""
+    """An execution record: what a task did or the feedback it got, recalled exactly by its lane and key."""
 
     kind: Literal["record"] = "record"
     lane: Lane
     key: str
     payload: JsonValue
     intent: str = ""
-    run: str = ""
-    """The task that wrote it."""
+    task: str = ""
+    """The workflow id of the task that wrote it."""
     agent: str = ""
 
 
@@ -253,8 +253,8 @@ class Memory(Remembered, Described):
         begun = self.valid_from is None or self.valid_from <= at
         return begun and (self.valid_until is None or self.valid_until > at)
 
-    run: str = ""
-    """The task that wrote it first, if known."""
+    task: str = ""
+    """The workflow id of the task that wrote it first, if known."""
 
     @property
     def called(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ class LateFeedback(Stored):
 
     id: str
     """The sender's id for it: the same one again is the same word."""
-    run: str
+    first_run: str
     """The first run of the task's workflow: what is said of one end of a task is not said of a later one."""
     given: GivenFeedback
 
@@ -23,7 +23,7 @@ class LateFeedbackCall(Passed):
     """The input of the workflow, and of the activity, that take a person's word on a task that has ended."""
 
     workflow_id: str
-    run: str
+    first_run: str
     """The first run of the workflow that the person has seen the end of."""
     feedback: TaskFeedback
     at: Instant | None = None

@@ -118,5 +118,5 @@ class Filters(Model):
 def is_of_task(entry: Entry, task: str) -> bool:
     """Return whether a task wrote an entry, or the entry is tagged with it (a kind of task, say)."""
     if isinstance(entry, Memory):
-        return task == entry.run or task in entry.tags
-    return isinstance(entry, Record) and task == entry.run
+        return task == entry.task or task in entry.tags
+    return isinstance(entry, Record) and task == entry.task

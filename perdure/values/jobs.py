@@ -71,8 +71,8 @@ class Batch(Passed):
     items: Annotated[tuple[BatchItem, ...], Field(min_length=1, max_length=100)]
     stated_by: str = ""
     """In an owner's memory, the user who asks, as ``identity.author_id`` says; empty: it is the user's own memory."""
-    run: str = ""
-    """The task that asks, if one does."""
+    task: str = ""
+    """The workflow id of the task that asks, if one does."""
     agent: Name | None = None
     session: str = ""
     """The session that its memories were extracted from; empty: they were given."""
@@ -100,7 +100,7 @@ class Batch(Passed):
     @property
     def author(self) -> Actor:
         """Who is named as the author of the changes that the batch makes."""
-        asker = Actor(kind=ActorKind.AGENT, id=self.run) if self.run else Actor(kind=ActorKind.PERSON)
+        asker = Actor(kind=ActorKind.AGENT, id=self.task) if self.task else Actor(kind=ActorKind.PERSON)
         return self.by or asker
 
 

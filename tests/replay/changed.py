@@ -118,19 +118,19 @@ class AnyOrder(ForgetMemory):
     """An order that comes from a set: the one of the recording in some processes, another one in others."""
 
     @workflow.init
-    def __init__(self, sweep: ForgetRun | None = None) -> None:
-        super().__init__(sweep)
+    def __init__(self, request: ForgetRun | None = None) -> None:
+        super().__init__(request)
 
     @workflow.run
-    async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
-        return await super().run(sweep)
+    async def run(self, request: ForgetRun | None = None) -> ForgetResult:
+        return await super().run(request)
 
-    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[Tombstoned, int]:
+    async def _forget(self, chosen: Forgetting, sweep: str, by: Actor) -> tuple[Tombstoned, int]:
         done: dict[str, Any] = {}
         types = {"tombstone": Tombstoned, "purge": int}
         for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
             done[name] = await workflow.execute_activity(
-                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=types[name], **options.of_ingest()
+                name, ForgetCall(forgetting=chosen, sweep=sweep, by=by), result_type=types[name], **options.of_ingest()
             )
         return done["tombstone"], done["purge"]
 

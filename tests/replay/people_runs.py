@@ -104,7 +104,7 @@ async def _tasks(here: Recorder, user: str) -> None:
     assert (await halted.result())["done"] == 2
     await here.keep("agent_halted", halted)
     run = str(halted.first_execution_run_id)
-    word = LateFeedbackCall(workflow_id=halted.id, run=run, feedback=TaskFeedback(passed=False, by=ADA))
+    word = LateFeedbackCall(workflow_id=halted.id, first_run=run, feedback=TaskFeedback(passed=False, by=ADA))
     judging = await here.start("JudgeTask", word)
     assert (await judging.result())["succeeded"] is False
     await here.keep("judge_task", judging)
@@ -113,7 +113,7 @@ async def _tasks(here: Recorder, user: str) -> None:
     await promoting.result()
     await here.keep("set_lesson", promoting)
     await here.keep_failed("lesson_refused", await here.start("SetLesson", LessonRequest(id="mem_0", by=ADA)))
-    await here.keep_failed("judge_refused", await here.start("JudgeTask", word.changed(run="another")))
+    await here.keep_failed("judge_refused", await here.start("JudgeTask", word.changed(first_run="another")))
 
 
 async def _lessons(here: Recorder, user: str, failed: WorkflowHandle[Any, Any]) -> list[str]:

@@ -118,8 +118,8 @@ class SteeringCalls(TaskCalls):
         given = validated(TaskFeedback, feedback.model_dump() | {"by": by.model_dump()}, "", InvalidTask)
         client = await self.client()
         found = await task_of(client, workflow_id)
-        sent = LateFeedbackCall(workflow_id=workflow_id, run=found.raw_info.first_run_id, feedback=given)
-        identifier = f"feedback-{digest('feedback/1', workflow_id, sent.run, given.id)[:24]}"
+        sent = LateFeedbackCall(workflow_id=workflow_id, first_run=found.raw_info.first_run_id, feedback=given)
+        identifier = f"feedback-{digest('feedback/1', workflow_id, sent.first_run, given.id)[:24]}"
         tenant = found.typed_search_attributes.get(TENANT)
         await self.served()
         afterwards = f"the feedback stays queued as {identifier} and is recorded when a worker is available"

@@ -30,7 +30,7 @@ class AttemptReport(Protocol):
 class Attempt:
     """One attempt at a step."""
 
-    run: str
+    workflow_id: str
     """The id of the task's workflow."""
     owner: str
     """This attempt; unique among all."""

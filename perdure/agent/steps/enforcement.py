@@ -116,7 +116,11 @@ class Enforcer:
         answer: TakenAnswer | None = None,
     ) -> None:
         """Write a decision down: by the agent, or by the person who answered."""
-        by = Actor(kind=ActorKind.PERSON, id=answer.by) if answer else Actor(kind=ActorKind.AGENT, id=attempt.run)
+        by = (
+            Actor(kind=ActorKind.PERSON, id=answer.by)
+            if answer
+            else Actor(kind=ActorKind.AGENT, id=attempt.workflow_id)
+        )
         await self._log.ruled(call.tenant, ruling, operation=f"policies:{attempt.owner}", by=by)
 
 

@@ -27,10 +27,10 @@ _QUOTED = 200
 """Characters of a problem that its resolution quotes."""
 
 
-def done(call: StepCall, run: str, outcome: Ended, at: datetime) -> Episode:
+def done(call: StepCall, workflow_id: str, outcome: Ended, at: datetime) -> Episode:
     """Return the episode that a tool returned, without what it returned."""
     text = f"{call.path}: {call.step.tool} {outcome.result.status}"
-    return _episode(EpisodeKind.TOOL, f"{run}/{call.path}/done", text, at, step=call.path)
+    return _episode(EpisodeKind.TOOL, f"{workflow_id}/{call.path}/done", text, at, step=call.path)
 
 
 def insights(items: Sequence[Item], at: datetime) -> list[Episode]:
@@ -51,20 +51,20 @@ def insights(items: Sequence[Item], at: datetime) -> list[Episode]:
     ]
 
 
-def stated(call: StepContext, called: str, run: str, statements: Sequence[str], at: datetime) -> list[Episode]:
+def stated(call: StepContext, called: str, workflow_id: str, statements: Sequence[str], at: datetime) -> list[Episode]:
     """Return what a result states that memory may take, each statement by itself, and nothing else of it.
 
     Args:
         call: The step.
         called: The tool, activity or workflow whose result it is.
-        run: The workflow of its task.
+        workflow_id: That of its task.
         statements: What may be believed of the result, in order: a retry that is told the same is the same episode.
         at: When.
     """
     return [
         _episode(
             EpisodeKind.INSIGHT,
-            f"{run}/{call.path}/stated#{place}",
+            f"{workflow_id}/{call.path}/stated#{place}",
             f"{call.path}: {called} states: {text}",
             at,
             step=call.path,
@@ -75,32 +75,34 @@ def stated(call: StepContext, called: str, run: str, statements: Sequence[str], 
     ]
 
 
-def failed(call: StepCall, run: str, problem: str, arguments: str, at: datetime) -> Episode:
+def failed(call: StepCall, workflow_id: str, problem: str, arguments: str, at: datetime) -> Episode:
     """Return that a step failed for good, or that an attempt did.
 
     Args:
         call: The step.
-        run: The workflow of its task.
+        workflow_id: That of its task.
         problem: Why.
         arguments: Of its call, as JSON, shortened.
         at: When.
     """
     text = f"{call.path}: {problem}"
-    identifier, known = failure_id(run, call.path), digests(arguments)
+    identifier, known = failure_id(workflow_id, call.path), digests(arguments)
     return _episode(EpisodeKind.ERROR, identifier, text, at, step=call.path, arguments=known)
 
 
-def failure_id(run: str, path: str) -> str:
+def failure_id(workflow_id: str, path: str) -> str:
     """Return the id of the episode of a step's failure."""
-    return _identifier(f"{run}/{path}/failed")
+    return _identifier(f"{workflow_id}/{path}/failed")
 
 
-def resolved(call: StepCall, run: str, failure: Episode, *, attempt: int, arguments: str, at: datetime) -> Episode:
+def resolved(
+    call: StepCall, workflow_id: str, failure: Episode, *, attempt: int, arguments: str, at: datetime
+) -> Episode:
     """Return how a failure was resolved: what was different when the step succeeded.
 
     Args:
         call: The step.
-        run: The workflow of its task.
+        workflow_id: That of its task.
         failure: The episode of the failure.
         attempt: The number of the attempt that succeeded.
         arguments: Of its call, as JSON, shortened.
@@ -112,7 +114,7 @@ def resolved(call: StepCall, run: str, failure: Episode, *, attempt: int, argume
     said = f'{call.step.tool} failed with "{problem}", and succeeded {how or "when it was tried again later"}.'
     return _episode(
         EpisodeKind.RESOLUTION,
-        f"{run}/{call.path}/resolved",
+        f"{workflow_id}/{call.path}/resolved",
         f"{call.path}: {said}",
         at,
         step=call.path,
@@ -122,11 +124,11 @@ def resolved(call: StepCall, run: str, failure: Episode, *, attempt: int, argume
     )
 
 
-def answered(run: str, step: str, answer: TakenAnswer, asked: str = "") -> Episode:
+def answered(workflow_id: str, step: str, answer: TakenAnswer, asked: str = "") -> Episode:
     """Return what a person decided.
 
     Args:
-        run: The workflow of its task.
+        workflow_id: That of its task.
         step: The path of the step that asked.
         answer: The answer.
         asked: The question.
@@ -135,7 +137,7 @@ def answered(run: str, step: str, answer: TakenAnswer, asked: str = "") -> Episo
     text = f"{step}: {value} (answered{by} at {answer.at:%Y-%m-%d %H:%M:%S} UTC)"
     return _episode(
         EpisodeKind.DECISION,
-        f"{run}/{answer.question_id}/answer",
+        f"{workflow_id}/{answer.question_id}/answer",
         text,
         answer.at,
         step=step,
@@ -148,35 +150,35 @@ def answered(run: str, step: str, answer: TakenAnswer, asked: str = "") -> Episo
     )
 
 
-def delivered(call: TakeCall, run: str) -> Episode:
+def delivered(call: TakeCall, workflow_id: str) -> Episode:
     """Return the episode that an event came, without its value."""
     event = call.event
     by = f"{event.by.kind.value} {event.by.id}".strip()
     text = f"{call.path}: {event.name} (delivered by {by} at {event.at:%Y-%m-%d %H:%M:%S} UTC)"
     return _episode(
-        EpisodeKind.TOOL, f"{run}/{call.path}/delivered", text, event.at, step=call.path, **_named(event.by)
+        EpisodeKind.TOOL, f"{workflow_id}/{call.path}/delivered", text, event.at, step=call.path, **_named(event.by)
     )
 
 
-def said(message: Heard, run: str, before: str = "") -> Episode:
+def said(message: Heard, workflow_id: str, before: str = "") -> Episode:
     """Return the episode that somebody said something in a conversation, of which memory may keep something.
 
     Args:
         message: What was said.
-        run: The workflow of its task.
+        workflow_id: That of its task.
         before: What the agent said before it; empty: nothing.
     """
     by = Voice.USER if message.by.kind is ActorKind.PERSON else Voice.TOOL
-    identifier, asked = f"{run}/said/{message.id}", _asked(before)
+    identifier, asked = f"{workflow_id}/said/{message.id}", _asked(before)
     return _episode(EpisodeKind.TURN, identifier, message.text, message.at, step="", by=by, before=asked)
 
 
-def heard(said: Heard, run: str, before: str = "") -> Episode:
+def heard(said: Heard, workflow_id: str, before: str = "") -> Episode:
     """Return the episode that somebody told the model of a task something while it ran; see ``said``."""
     by = f"{said.by.kind.value} {said.by.id}".strip()
     return _episode(
         EpisodeKind.TURN,
-        f"{run}/told/{said.id or said.at.isoformat()}",
+        f"{workflow_id}/told/{said.id or said.at.isoformat()}",
         f"{said.text} (sent by {by} at {said.at:%Y-%m-%d %H:%M:%S} UTC)",
         said.at,
         step="",
@@ -188,16 +190,16 @@ def heard(said: Heard, run: str, before: str = "") -> Episode:
     )
 
 
-def asked(call: AnnounceCall, run: str, at: datetime) -> Episode:
+def asked(call: AnnounceCall, workflow_id: str, at: datetime) -> Episode:
     """Return what a task asks."""
     question = call.question
-    identifier = question_id(run, question.id)
+    identifier = question_id(workflow_id, question.id)
     return _episode(EpisodeKind.TURN, identifier, question.text, at, step=question.id, by=Voice.AGENT, extracted=True)
 
 
-def question_id(run: str, question: str) -> str:
+def question_id(workflow_id: str, question: str) -> str:
     """Return the id of the episode of a question."""
-    return _identifier(f"{run}/{question}/asked")
+    return _identifier(f"{workflow_id}/{question}/asked")
 
 
 def digests(arguments: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ class SkillTrial(Passed):
     """That a task with a version of a skill has ended."""
 
     version: str
-    run: str = ""
+    first_run: str = ""
     """The first run of its workflow: a person may have judged it since."""
     succeeded: bool
 
@@ -93,6 +93,6 @@ class CreditCall(Passed):
     task_id: str
     task: str
     """What the task is called in its memories' trials: the same however often it runs."""
-    run: str = ""
+    first_run: str = ""
     """The first run of its workflow."""
     succeeded: bool

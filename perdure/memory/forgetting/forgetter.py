@@ -34,7 +34,7 @@ class Tombstoned(Passed):
 
 
 class Restored(Passed):
-    """How far the undoing of a run has come for one tenant."""
+    """How far the undoing of a sweep has come for one tenant."""
 
     restored: int
     """Entries that this undoing has brought back so far."""
@@ -93,7 +93,7 @@ class Forgetter:
             at=at,
         )
 
-    async def tombstone(self, forgetting: Forgetting, *, run: str, by: Actor) -> Tombstoned:
+    async def tombstone(self, forgetting: Forgetting, *, sweep: str, by: Actor) -> Tombstoned:
         """Forget what was chosen: from here on it is never recalled, and can be undone.
 
         Raises:
@@ -116,17 +116,19 @@ class Forgetter:
                 else self._rules.dated(stored[item.id]),
                 by=by,
                 why=item.reason,
-                operation=f"forget:{run}",
+                operation=f"forget:{sweep}",
             )
             for item in chosen
         ]
-        deletions = [Deletion.of(stored[item.id], at=at, reason=item.reason, run=run) for item in forgetting.tombstone]
+        deletions = [
+            Deletion.of(stored[item.id], at=at, reason=item.reason, sweep=sweep) for item in forgetting.tombstone
+        ]
         await self._door.change(tenant, changes, deletions=deletions)
         reached(CrashPoint.FORGET_TOMBSTONED)
         kept = [self._rules.date(stored[item.id])[0] for item in forgetting.backdated]
         return Tombstoned(forgotten=len(forgotten), kept=sum(date is None or date > at for date in kept))
 
-    async def purge(self, forgetting: Forgetting, *, run: str, by: Actor) -> int:
+    async def purge(self, forgetting: Forgetting, *, sweep: str, by: Actor) -> int:
         """Remove for good what was forgotten long enough ago, if it is still as the plan saw it."""
         if not forgetting.purge:
             return 0
@@ -134,7 +136,7 @@ class Forgetter:
             forgetting.tenant,
             {item.id: item.version for item in forgetting.purge},
             at=forgetting.at,
-            operation=f"purge:{run}",
+            operation=f"purge:{sweep}",
             by=by,
             why="forgotten, and can no longer be undone",
         )
@@ -185,16 +187,16 @@ class Forgetter:
             await self._door.reindex(tenant)
         return len(done)
 
-    async def restore(self, tenant: str, *, run: str, at: datetime, by: Actor) -> Restored:
-        """Undo what a run forgot, as far as it is not purged and as much as one call takes.
+    async def restore(self, tenant: str, *, sweep: str, at: datetime, by: Actor) -> Restored:
+        """Undo what a sweep forgot, as far as it is not purged and as much as one call takes.
 
         Args:
             tenant: Whose.
-            run: The forgetting run.
+            sweep: The sweep, or the removal, that forgot it.
             at: When it is undone: one moment for all calls of one undoing.
             by: Who undoes it.
         """
-        undoable = [line for line in await self._deletions.all(tenant) if line.run == run and not line.purged]
+        undoable = [line for line in await self._deletions.all(tenant) if line.sweep == sweep and not line.purged]
         restored = sum(line.restored_at == at for line in undoable)
         forgotten = [line for line in undoable if line.restored_at is None]
         chosen = forgotten[:MOST_AT_ONCE]
@@ -203,7 +205,7 @@ class Forgetter:
         stored = await self._stored(tenant, [line.id for line in chosen])
         # Purged entries cannot be restored: their lines say so from now on.
         lines = [line.changed(restored_at=at) if line.id in stored else line.changed(purged=True) for line in chosen]
-        operation = f"restore:{run}"
+        operation = f"restore:{sweep}"
         on_request = {line.id for line in chosen if line.on_request}
 
         async def planned() -> tuple[Sequence[Change], Sequence[Refusal]]:
@@ -223,7 +225,7 @@ class Forgetter:
                     expected=before.version,
                     entry=after,
                     by=by,
-                    why=f"the forgetting run {run} was undone",
+                    why=f"the sweep {sweep} was undone",
                     operation=operation,
                 )
                 for before, after in changed

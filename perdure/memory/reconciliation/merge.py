@@ -72,7 +72,7 @@ def merge(
         entry = newest
         if deletion is not None and gone and (newest.state is not State.FORGOTTEN or newest.purge_after is None):
             tombstone = newest.forgotten(deletion.reason, deletion.at + grace, on_request=deletion.on_request)
-            entry = tombstone.stamped(newest.version + 1, f"forget:{deletion.run}")
+            entry = tombstone.stamped(newest.version + 1, f"forget:{deletion.sweep}")
         origins[origin] += 1
         if _is_behind(remote, entry):
             write.append(entry)
@@ -96,7 +96,7 @@ def logged(
     for identifier, entry in entries.items():
         if entry.state is State.FORGOTTEN and identifier not in found:
             found[identifier] = Deletion.of(
-                entry, at=at, reason=entry.forget_reason, run="reconcile", on_request=entry.on_request
+                entry, at=at, reason=entry.forget_reason, sweep="reconcile", on_request=entry.on_request
             )
     return found
 

@@ -104,7 +104,7 @@ def read_batch(
     key: str,
     items: Sequence[JsonValue],
     accepted_at: Instant | None = None,
-    run: str = "",
+    task: str = "",
     agent: str | None = None,
     session: str = "",
     policy: str = DEFAULT_POLICY,
@@ -118,7 +118,7 @@ def read_batch(
         key: The caller's own key.
         items: As they were written.
         accepted_at: When it is accepted; None: later, so that the plan refuses what is too far ahead of that.
-        run: The task that asks, if one does.
+        task: The workflow id of the task that asks, if one does.
         agent: The agent that asks, if one does.
         session: The session that its memories were extracted from, if they were.
         policy: The write policy that decides on it.
@@ -152,7 +152,7 @@ def read_batch(
         "tenant": tenant,
         "key": key,
         "items": tuple(read),
-        "run": run,
+        "task": task,
         "agent": agent,
         "session": session,
         "policy": policy,

@@ -73,7 +73,7 @@ def observed(
     if isinstance(stored, Record) and isinstance(item, RecordItem):
         latest = {
             "text": item_text(item),
-            "run": batch.run,
+            "task": batch.task,
             "agent": batch.agent or "",
             "intent": item.intent,
             "confidence": confidence,
@@ -290,7 +290,7 @@ def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
             key=item.key,
             payload=item.payload,
             intent=item.intent,
-            run=batch.run,
+            task=batch.task,
             agent=batch.agent or "",
         )
     if isinstance(item, TurnItem):
@@ -299,7 +299,7 @@ def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
     described = {name: getattr(item, name) for name in Described.model_fields}
     memory: dict[str, Any] = {
         "text": item.content,
-        "run": batch.run,
+        "task": batch.task,
         "supersedes": item.supersedes,
         "purpose": purpose_of(batch, item),
         "authors": _authors((), author_of(batch, item)),

@@ -26,7 +26,7 @@ class Accepted(Stored):
     id: str
     """The record or memory that it becomes."""
     item: Item
-    run: str = ""
+    task: str = ""
     agent: str | None = None
     session: str = ""
     """The session that it was extracted from; empty: it was given."""
@@ -148,7 +148,7 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
             index=index,
             id=item_id(batch.tenant, item),
             item=item,
-            run=batch.run,
+            task=batch.task,
             agent=batch.agent,
             session=batch.session,
             noted_in=batch.noted_in,
@@ -188,7 +188,7 @@ def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
         "key": first.job,
         "items": tuple(items.get(index, missing) for index in range(max(items) + 1)),
         "recorded": recorded(lines, max(items) + 1),
-        "run": first.run,
+        "task": first.task,
         "agent": first.agent,
         "session": first.session,
         "noted_in": first.noted_in,

@@ -48,24 +48,24 @@ class Deletions:
             StoreUnavailable: Redis does not answer.
         """
         if deletions:
-            # The run lists the tenant first: after a crash in between, a retry that finds the lines written
-            # would not write again, and undoing the run would pass the tenant over.
-            runs = sorted({line.run for line in deletions})
-            await lease.write("SADD", keys.runs(tenant), *runs)
-            for run in runs:
-                await ask(self._redis, "SADD", keys.forgetting(run), tenant)
+            # The sweep lists the tenant first: after a crash in between, a retry that finds the lines written
+            # would not write again, and undoing the sweep would pass the tenant over.
+            sweeps = sorted({line.sweep for line in deletions})
+            await lease.write("SADD", keys.sweeps(tenant), *sweeps)
+            for sweep in sweeps:
+                await ask(self._redis, "SADD", keys.swept(sweep), tenant)
             if wordings := [text for line in deletions for one in line.wordings for text in (one, line.id)]:
                 await lease.write("HSET", keys.wordings(tenant), *wordings)
             lines = (text for line in deletions for text in (line.id, line.model_dump_json()))
             await lease.write("HSET", keys.deletions(tenant), *lines)
 
-    async def tenants_of(self, run: str, *, after: str, limit: int) -> list[str]:
-        """Return the tenants of which a run forgot something, in order of their ids.
+    async def tenants_of(self, sweep: str, *, after: str, limit: int) -> list[str]:
+        """Return the tenants of which a sweep forgot something, in order of their ids.
 
         Args:
-            run: The forgetting run.
+            sweep: The sweep, or the removal.
             after: The last tenant that was handled.
             limit: How many at most.
         """
-        found: list[str] = await ask(self._redis, "SMEMBERS", keys.forgetting(run))
+        found: list[str] = await ask(self._redis, "SMEMBERS", keys.swept(sweep))
         return sorted(tenant for tenant in found if tenant > after)[:limit]

@@ -55,7 +55,7 @@ class RedisFeedback:
         """
         _, kept = keys.task(tenant, task_id)
         added = await self._add(
-            [keys.judged(tenant, task_id, said.run), kept, keys.index(tenant), keys.epoch(tenant)],
+            [keys.judged(tenant, task_id, said.first_run), kept, keys.index(tenant), keys.epoch(tenant)],
             self._ttl,
             said.id,
             said.model_dump_json(),
@@ -65,7 +65,7 @@ class RedisFeedback:
         if not added:
             raise TaskConflict("task", f"has been judged {MOST_LATE} times since it ended, and takes no more")
 
-    async def of(self, tenant: str, task_id: str, run: str) -> list[LateFeedback]:
+    async def of(self, tenant: str, task_id: str, first_run: str) -> list[LateFeedback]:
         """Return what was said of one run of a task since it ended, oldest first."""
-        found: list[str] = await ask(self._redis, "HVALS", keys.judged(tenant, task_id, run))
+        found: list[str] = await ask(self._redis, "HVALS", keys.judged(tenant, task_id, first_run))
         return ordered(read_back(LateFeedback, line) for line in found)

@@ -69,9 +69,9 @@ def due_listed(moment: str) -> str:
     return f"{{perdure:due}}:listed:{moment}"
 
 
-def forgetting(run: str) -> str:
-    """Return the key of the tenants of which a forgetting run forgot something: a set."""
-    return f"perdure:forgetting:{run}"
+def swept(sweep: str) -> str:
+    """Return the key of the tenants of which a sweep forgot something: a set."""
+    return f"perdure:swept:{sweep}"
 
 
 def index(tenant: str) -> str:
@@ -109,9 +109,9 @@ def wordings(tenant: str) -> str:
     return _of(tenant, "wordings")
 
 
-def runs(tenant: str) -> str:
-    """Return the key of the forgetting runs that forgot something of a tenant: a set."""
-    return _of(tenant, "runs")
+def sweeps(tenant: str) -> str:
+    """Return the key of the sweeps that forgot something of a tenant: a set."""
+    return _of(tenant, "sweeps")
 
 
 def consents(tenant: str) -> str:
@@ -189,9 +189,9 @@ def credited(tenant: str, task_id: str) -> str:
     return _of(tenant, f"task:{task_name(task_id)}:credited")
 
 
-def judged(tenant: str, task_id: str, run: str) -> str:
+def judged(tenant: str, task_id: str, first_run: str) -> str:
     """Return the key of what people said of a task's run after it had ended: a hash by the ids of what they said."""
-    return _of(tenant, f"task:{task_name(task_id)}:judged:{run}")
+    return _of(tenant, f"task:{task_name(task_id)}:judged:{first_run}")
 
 
 def tokens(tenant: str, task_id: str, message: str) -> str:
@@ -268,7 +268,7 @@ def observed(tenant: str, behaviour: str) -> str:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    kinds = (index, epoch, lease, writer, rewrites, deletions, wordings, runs, consents, members, named, former)
+    kinds = (index, epoch, lease, writer, rewrites, deletions, wordings, sweeps, consents, members, named, former)
     return tuple(key(tenant) for key in kinds)
 
 

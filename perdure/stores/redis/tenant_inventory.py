@@ -39,7 +39,7 @@ class Holdings(NamedTuple):
     """The keys that are the tenant's alone."""
     shared: tuple[str, ...]
     """The installation's keys in which the tenant is a member, or part of one: due dates, checks, active tenants,
-    uses, promotions, values without a file, forgetting runs."""
+    uses, promotions, values without a file, sweeps."""
 
 
 async def holdings(redis: Redis, tenant: str) -> Holdings:
@@ -55,9 +55,9 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
     for moment in sorted(await ask(redis, "SMEMBERS", keys.DUE_MOMENTS)):
         if await ask(redis, "ZSCORE", keys.due_listed(moment), tenant) is not None:
             shared.append(keys.due_listed(moment))
-    for run in sorted(await ask(redis, "SMEMBERS", keys.runs(tenant))):
-        if await ask(redis, "SISMEMBER", keys.forgetting(run), tenant):
-            shared.append(keys.forgetting(run))
+    for sweep in sorted(await ask(redis, "SMEMBERS", keys.sweeps(tenant))):
+        if await ask(redis, "SISMEMBER", keys.swept(sweep), tenant):
+            shared.append(keys.swept(sweep))
     return Holdings(tuple(own), tuple(shared))
 
 
@@ -81,6 +81,6 @@ async def remove(redis: Redis, tenant: str, held: Holdings) -> None:
         await ask(redis, "ZREM", keys.due_listed(moment), tenant)
     await ask(redis, "ZREMRANGEBYLEX", keys.UNFILED, f"[{tenant} ", f"({tenant}!")
     for key in held.shared:
-        if key.startswith(keys.forgetting("")):
+        if key.startswith(keys.swept("")):
             await ask(redis, "SREM", key, tenant)
-    await ask(redis, "DEL", keys.index(tenant), keys.runs(tenant))
+    await ask(redis, "DEL", keys.index(tenant), keys.sweeps(tenant))

@@ -54,7 +54,7 @@ def meeting(filters: Filters, kind: Kind) -> Condition:
         found += _of_memory(filters)
     elif kind == "record":
         found += [of_keys(filters.lane)] if filters.lane else []
-        found += [Filter.by_property("run").equal(filters.task)] if filters.task else []
+        found += [Filter.by_property("task").equal(filters.task)] if filters.task else []
     return Filter.all_of(found)
 
 
@@ -70,7 +70,7 @@ def _of_memory(filters: Filters) -> Iterable[Condition]:
         granted = [one.value for one in Purpose if one not in filters.withheld]
         yield Filter.by_property("purpose").contains_any(granted or [EVERYWHERE])
     if filters.task:
-        yield Filter.by_property("run").equal(filters.task) | Filter.by_property("tags").contains_any([filters.task])
+        yield Filter.by_property("task").equal(filters.task) | Filter.by_property("tags").contains_any([filters.task])
 
 
 def identified(ids: Sequence[str]) -> Condition:

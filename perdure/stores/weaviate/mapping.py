@@ -80,7 +80,7 @@ def properties_of(entry: Entry, language: str = ENGLISH) -> dict[str, JsonValue]
         "purge_after": micros(entry.purge_after),
     }
     if isinstance(entry, Record):
-        return properties | {"lane": entry.lane.value, "key": entry.key, "run": entry.run}
+        return properties | {"lane": entry.lane.value, "key": entry.key, "task": entry.task}
     if isinstance(entry, Turn):
         return properties | {"speaker": entry.speaker}
     described: dict[str, JsonValue] = {
@@ -93,7 +93,7 @@ def properties_of(entry: Entry, language: str = ENGLISH) -> dict[str, JsonValue]
         "tags": [*entry.tags],
         "pinned": entry.pinned,
         "purpose": entry.purpose.value,
-        "run": entry.run,
+        "task": entry.task,
         "valid_from": ALWAYS if entry.valid_from is None else micros(entry.valid_from),
     }
     return properties | described

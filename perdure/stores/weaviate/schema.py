@@ -203,11 +203,11 @@ COMMON = (
 )
 
 _OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
-    "record": (_exact("lane"), _exact("key"), _exact("run")),
+    "record": (_exact("lane"), _exact("key"), _exact("task")),
     "memory": (
         _exact("memory_type"),
         _exact("purpose"),
-        _exact("run"),
+        _exact("task"),
         *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("about", "names", "halves", "linked", "scopes", "tags")),
         wvc.Property(name="pinned", data_type=wvc.DataType.BOOL, index_filterable=True),
         _ranged("valid_from"),

@@ -48,14 +48,14 @@ EMBEDDER = MiniLMEmbedder()
 BY = Actor(kind=ActorKind.SYSTEM)
 
 
-def entry(run: str) -> Record:
+def entry(task: str) -> Record:
     return Record(
         id="exec_1",
         text=f"pattern k\n{MARKER}1",
         lane=Lane.PATTERN,
         key="k",
         payload=1,
-        run=run,
+        task=task,
         first_seen=NOW,
         last_seen=NOW,
     )
@@ -128,7 +128,7 @@ class Sleeping(LongTerm):
 
 
 async def write(
-    servers: Servers, tenant: str, run: str, folder: Path, *, before_writing: threading.Event | None = None
+    servers: Servers, tenant: str, task: str, folder: Path, *, before_writing: threading.Event | None = None
 ) -> None:
     """Write one record through a door of its own, as another process would."""
     redis = connect(servers.redis_url)
@@ -137,7 +137,13 @@ async def write(
         longterm.wake = before_writing
     [vector] = await EMBEDDER.embed(["x"])
     change = Change(
-        id="exec_1", expected=0, entry=entry(run), vector=vector, by=Actor(kind=ActorKind.SYSTEM), why="", operation=run
+        id="exec_1",
+        expected=0,
+        entry=entry(task),
+        vector=vector,
+        by=Actor(kind=ActorKind.SYSTEM),
+        why="",
+        operation=task,
     )
     try:
         async with door_of(redis, longterm, folder) as door:
@@ -147,11 +153,11 @@ async def write(
         await redis.aclose()
 
 
-async def written_at_last(servers: Servers, tenant: str, run: str, folder: Path) -> None:
+async def written_at_last(servers: Servers, tenant: str, task: str, folder: Path) -> None:
     """Write one record as an activity does: again, where a busy machine took too much of the lease's time."""
     for attempt in range(20):
         try:
-            return await write(servers, tenant, run, folder)
+            return await write(servers, tenant, task, folder)
         except LeaseLost:
             if attempt == 19:
                 raise
@@ -164,7 +170,7 @@ async def read(servers: Servers, tenant: str) -> str:
     [stored] = (await longterm.get(tenant, ["exec_1"])).values()
     await longterm.close()
     assert isinstance(stored, Record)
-    return stored.run
+    return stored.task
 
 
 async def _until_leased(servers: Servers, tenant: str) -> None:

@@ -76,7 +76,7 @@ async def refuse(services: Services, tenant: str) -> None:
 async def forget(services: Services, tenant: str) -> None:
     plan = await services.forgetter.plan(tenant, at=LATER, approved=True)
     assert len(plan.tombstone) == 1
-    await services.forgetter.tombstone(plan, run="late", by=ADMIN)
+    await services.forgetter.tombstone(plan, sweep="late", by=ADMIN)
 
 
 async def repair(services: Services, tenant: str) -> None:

@@ -121,27 +121,27 @@ async def test_what_is_purged_is_gone_although_the_filter_by_id_does_not_find_it
     fleet: Fleet, own: Stores, tenant: str, whole: bool
 ) -> None:
     [identifier] = await write(own, tenant, passing("a", "o1"))
-    await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), run="r1", by=SWEEP)
+    await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), sweep="r1", by=SWEEP)
     await lose(fleet, tenant, "property_identifier", "perdurerecord")
     late = LATER + timedelta(days=60)
     due = await own.forgetter.plan(tenant, at=late, approved=True)
     if whole:
-        await own.forgetter.purge(due, run="r2", by=SWEEP)
+        await own.forgetter.purge(due, sweep="r2", by=SWEEP)
         assert await own.longterm.everything(tenant) == {}
     else:
         with pytest.raises(StoreUnavailable, match="1 entries are stored although they were deleted"):
-            await own.forgetter.purge(due, run="r2", by=SWEEP)
+            await own.forgetter.purge(due, sweep="r2", by=SWEEP)
         assert [*await own.longterm.everything(tenant)] == [identifier], "it was not called purged"
 
 
 async def test_undoing_restores_what_the_filter_by_id_does_not_find(fleet: Fleet, own: Stores, tenant: str) -> None:
     [identifier, purged] = await write(own, tenant, passing("a", "o1"), passing("b", "o2"))
-    await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), run="r1", by=SWEEP)
+    await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), sweep="r1", by=SWEEP)
     await own.longterm.delete(tenant, [purged])
     await lose(fleet, tenant, "property_identifier", "perdurerecord")
     assert await own.longterm.get(tenant, [identifier]) == {}, "the control: no filter by id finds it"
 
-    undone = await own.forgetter.restore(tenant, run="r1", at=LATER, by=PERSON)
+    undone = await own.forgetter.restore(tenant, sweep="r1", at=LATER, by=PERSON)
     lines = await own.deletions.of(tenant, [identifier, purged])
     assert (undone.restored, undone.more) == (1, False)
     assert {one: (line.restored_at, line.purged) for one, line in lines.items()} == {
@@ -166,7 +166,7 @@ async def test_a_due_date_that_a_sweep_did_not_find_is_back_once_the_entry_is_wr
 ) -> None:
     [identifier] = await write(own, tenant, passing("a", "o1"))
     if forgotten:
-        await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), run="r1", by=SWEEP)
+        await own.forgetter.tombstone(await own.forgetter.plan(tenant, at=LATER, approved=True), sweep="r1", by=SWEEP)
         await own.forgetter.finish(tenant)
     due = LATER + timedelta(days=30) if forgotten else NOW + timedelta(days=1)
     assert await own.due.next(tenant) == due

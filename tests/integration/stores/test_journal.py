@@ -14,7 +14,7 @@ from perdure.stores.redis.marks import RedisMarks
 from perdure.values.changes import Deletion
 from tests.integration.conftest import Stores
 
-LINE = Forgotten(deletion=Deletion(id="mem_1", reason="test", run="r", at=datetime(2026, 1, 1, tzinfo=UTC)))
+LINE = Forgotten(deletion=Deletion(id="mem_1", reason="test", sweep="r", at=datetime(2026, 1, 1, tzinfo=UTC)))
 
 
 async def test_a_journal_that_is_mounted_from_elsewhere_is_not_written(

@@ -221,7 +221,7 @@ LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {
     "a task": lambda services, tenant, epoch: services.bindings.keep(tenant, "t", epoch=epoch),
     "a recall": lambda services, tenant, epoch: TaskRecalls(services.redis, HOUR).add(tenant, "t", ["m"], epoch=epoch),
     "feedback": lambda services, tenant, epoch: RedisFeedback(services.redis, HOUR).add(
-        tenant, "t", LateFeedback(id="f", run="r", given=judged()), epoch=epoch
+        tenant, "t", LateFeedback(id="f", first_run="r", given=judged()), epoch=epoch
     ),
     "a use": lambda services, tenant, epoch: Accesses(services.redis).add(
         tenant, ["m"], datetime.now(UTC), epoch=epoch

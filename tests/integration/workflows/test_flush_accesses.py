@@ -153,7 +153,7 @@ async def test_a_use_brings_back_nothing_that_was_forgotten_meanwhile(servers: S
         await accesses.add(tenant, [used, "mem_none"], LATER)
         late = NOW + timedelta(days=9_000)
         due = await services.forgetter.plan(tenant, at=late, approved=True)
-        await services.forgetter.tombstone(due, run="run", by=Actor(kind=ActorKind.SYSTEM))
+        await services.forgetter.tombstone(due, sweep="sweep", by=Actor(kind=ActorKind.SYSTEM))
         await AccessActivities(accesses=accesses, door=services.door).flush()
         [entry] = (await services.longterm.get(tenant, [used])).values()
         assert (entry.state, entry.access_count) == (State.FORGOTTEN, 0)

@@ -139,12 +139,12 @@ async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it
         for tenant in two:
             await write(here, tenant, note(1))
 
-        async def overtaken(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Tombstoned:
+        async def overtaken(self: Forgetter, forgetting: Forgetting, *, sweep: str, by: Actor) -> Tombstoned:
             nonlocal passes
             if forgetting.tenant == busy:
                 passes += 1
                 await write(here, busy, note(1, occurrence=f"again {passes}"), operation=f"job {passes}")
-            return await tombstone(self, forgetting, run=run, by=by)
+            return await tombstone(self, forgetting, sweep=sweep, by=by)
 
         monkeypatch.setattr(Forgetter, "tombstone", overtaken)
         sweep = await swept(here, continue_after=30)
@@ -176,10 +176,10 @@ async def test_what_each_of_two_sweeps_says_that_it_forgot_is_undone_by_its_id(
             failed.set()
             raise StoreUnavailable("weaviate", "it went away in the middle")
 
-    async def held_up(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Tombstoned:
+    async def held_up(self: Forgetter, forgetting: Forgetting, *, sweep: str, by: Actor) -> Tombstoned:
         if not protected and failed.is_set() and len(forgetting.tombstone) == 60:
             await second_ended.wait()
-        return await tombstone(self, forgetting, run=run, by=by)
+        return await tombstone(self, forgetting, sweep=sweep, by=by)
 
     monkeypatch.setattr(Forgetter, "tombstone", held_up)
     if not protected:

@@ -324,7 +324,7 @@ async def test_what_is_offered_with_an_email_by_an_agent_or_with_little_confiden
     ]
     dated: list[JsonValue] = [one | {"occurred_at": "2026-05-01T12:00:00Z"} for one in items if isinstance(one, dict)]
     tenant = here.services.tenant_key.tenant_of(user)
-    batch = read_batch(tenant=tenant, key="k", items=dated, run="task-1", policy="guarded")
+    batch = read_batch(tenant=tenant, key="k", items=dated, task="task-1", policy="guarded")
     job = job_id(batch)
     taken, holds = await here.services.intake.taken(batch, job=job, at=datetime.now(UTC))
     assert [(one.batch.key, one.reason) for one in holds] == [

@@ -309,7 +309,7 @@ async def test_a_change_names_who_asked_for_it(servers: Servers, tmp_path: Path,
         ada = Actor(kind=ActorKind.PERSON, id="ada")
         again = statement(1) | {"occurrence": "again"}
         first = await receipt_of(here, await submitted(here, batch_of(tenant, statement(1)).changed(by=ada)))
-        await receipt_of(here, await submitted(here, batch_of(tenant, again, key="b").changed(run="task-1")))
+        await receipt_of(here, await submitted(here, batch_of(tenant, again, key="b").changed(task="task-1")))
         told = await here.services.journal.history(tenant, first.items[0].id)
         assert [(line.by.kind, line.by.id, line.why) for line in told] == [
             (ActorKind.PERSON, "ada", "insert"),

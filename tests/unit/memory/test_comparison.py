@@ -37,7 +37,7 @@ def change(entry: Memory, expected: int) -> Change:
 
 
 def deletion(*occurrences: str, restored_at: datetime | None = None) -> Deletion:
-    return Deletion(id="mem_1", at=NOW, reason="expired", run="r", occurrences=occurrences, restored_at=restored_at)
+    return Deletion(id="mem_1", at=NOW, reason="expired", sweep="r", occurrences=occurrences, restored_at=restored_at)
 
 
 def test_only_what_the_operation_has_not_written_and_what_differs_is_pending() -> None:

@@ -17,7 +17,7 @@ def said(*words: str) -> list[LateFeedback]:
     return [
         LateFeedback(
             id=f"{number:02}",
-            run="r",
+            first_run="r",
             given=GivenFeedback(step=word[:-1], passed=word[-1] == "+", by=ADA, at=NOW + timedelta(seconds=number)),
         )
         for number, word in enumerate(words)

@@ -77,10 +77,10 @@ def filters(**more: Any) -> Filters:
         ({"until": NOW}, memory(), None),
         ({"since": NOW}, turn(), Omission.FILTERED),
         ({"task": "audit"}, memory(), Omission.FILTERED),
-        ({"task": "audit"}, memory(run="audit"), None),
+        ({"task": "audit"}, memory(task="audit"), None),
         ({"task": "audit"}, memory(tags=("audit",)), None),
-        ({"task": "audit"}, record(run="audit"), None),
-        ({"task": "audit"}, record(run="other"), Omission.FILTERED),
+        ({"task": "audit"}, record(task="audit"), None),
+        ({"task": "audit"}, record(task="other"), Omission.FILTERED),
         ({"task": "audit"}, turn(), Omission.FILTERED),
     ],
 )

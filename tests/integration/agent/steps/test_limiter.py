@@ -48,7 +48,7 @@ def call(tenant: str, timeout: float | None = None) -> StepCall:
 
 def attempt() -> Attempt:
     report: Any = SimpleNamespace(acted=False, arguments="", deadline=None)
-    return Attempt(run="w", owner=uuid4().hex, number=1, scheduled_at=NOW, started_at=NOW, report=report)
+    return Attempt(workflow_id="w", owner=uuid4().hex, number=1, scheduled_at=NOW, started_at=NOW, report=report)
 
 
 async def taken(redis: Redis, tenant: str, this: Tool[..., Any]) -> Sequence[int]:

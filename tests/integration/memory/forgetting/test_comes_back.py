@@ -47,7 +47,7 @@ async def test_the_same_observation_in_other_words(stores: Stores, tenant: str, 
     assert again.decision is Decision.REJECT
     assert "it was forgotten" in again.reason
     assert await believed(stores, tenant) == set()
-    await stores.forgetter.restore(tenant, run=removed.undo, at=datetime.now(UTC), by=ADA)
+    await stores.forgetter.restore(tenant, sweep=removed.undo, at=datetime.now(UTC), by=ADA)
     assert (await offer(stores, tenant, other, "o2", at=datetime.now(UTC))).target == first.target
     await change(stores, tenant, first.target, Removal())
     learned = await offer(stores, tenant, other, "o3", at=datetime.now(UTC))
@@ -65,7 +65,7 @@ async def test_what_it_was_merged_from(stores: Stores, tenant: str, merged: bool
     late = await offer(stores, tenant, TRAIN, "o9", at=accepted)
     assert late.decision is Decision.REJECT
     assert await believed(stores, tenant) == (set() if merged else {other})
-    await stores.forgetter.restore(tenant, run=removed.undo, at=datetime.now(UTC), by=ADA)
+    await stores.forgetter.restore(tenant, sweep=removed.undo, at=datetime.now(UTC), by=ADA)
     stored = await stores.longterm.everything(tenant)
     assert stored[whole].state is State.CURRENT
     assert [stored[id_].state for id_ in (one, beside)] == [State.SUPERSEDED] * 2 or not merged
@@ -96,7 +96,7 @@ async def test_what_was_said_in_other_words_leaves_the_journal_with_a_purge(stor
     folder = stores.journal.folder / tenant
     assert other in "".join(path.read_text() for path in folder.glob("*.jsonl")), "the control"
     plan = await stores.forgetter.plan(tenant, at=datetime.now(UTC) + timedelta(days=31), approved=True)
-    assert await stores.forgetter.purge(plan, run="purge", by=ADA) == 1
+    assert await stores.forgetter.purge(plan, sweep="purge", by=ADA) == 1
     kept = "".join(path.read_text() for path in folder.glob("*.jsonl"))
     assert "Rome" not in kept
     assert "It rains in Ghent." in kept
@@ -161,7 +161,7 @@ async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
         assert await held_at(stores, tenant, later) == expected
         assert (await stores.journal.history(tenant, nine))[-1].why == "what was to end it does not come"
         if how == "brought back":
-            await stores.forgetter.restore(tenant, run=removed.undo, at=today, by=ADA)
+            await stores.forgetter.restore(tenant, sweep=removed.undo, at=today, by=ADA)
             expected = {EIGHT}
     if how == "moved":
         await changed_at(stores, tenant, coming, Correction(valid_from=MONDAY + timedelta(days=7)), today)

@@ -110,10 +110,10 @@ async def test_what_is_used_before_it_is_redated_becomes_due_by_tighter_rules(
 async def test_what_a_person_brought_back_is_not_due_by_tighter_rules(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(forgetting, run="run-1", by=SWEEP)
+    await stores.forgetter.tombstone(forgetting, sweep="sweep-1", by=SWEEP)
     tight = with_rules(stores, TIGHT)
     assert await tight.redate(tenant, operation="redate:1", by=BY) == 0, "what is forgotten stays as it was"
-    await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3), by=PERSON)
+    await stores.forgetter.restore(tenant, sweep="sweep-1", at=NOW + timedelta(days=3), by=PERSON)
     assert await tight.redate(tenant, operation="redate:2", by=BY) == 1
     [entry] = (await stores.longterm.get(tenant, [identifier])).values()
     assert (entry.state, entry.forget_after, entry.rules_version) == (State.CURRENT, None, TIGHT.version)

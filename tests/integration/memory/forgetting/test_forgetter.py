@@ -61,15 +61,15 @@ async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
 
     first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
     assert [(item.id, item.reason) for item in first.tombstone] == [(identifier, "expired")]
-    assert (await stores.forgetter.tombstone(first, run="run-1", by=SWEEP)).forgotten == 1
+    assert (await stores.forgetter.tombstone(first, sweep="sweep-1", by=SWEEP)).forgotten == 1
     assert await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=NOW) == []
     await stores.forgetter.finish(tenant)
     assert await stores.due.next(tenant) == NOW + timedelta(days=32)
 
     second = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     assert [item.id for item in second.purge] == [identifier]
-    assert await stores.forgetter.purge(second, run="run-2", by=SWEEP) == 1
-    assert await stores.forgetter.purge(second, run="run-2", by=SWEEP) == 1, (
+    assert await stores.forgetter.purge(second, sweep="sweep-2", by=SWEEP) == 1
+    assert await stores.forgetter.purge(second, sweep="sweep-2", by=SWEEP) == 1, (
         "a second attempt finds it gone, which is what was asked"
     )
     assert await stores.longterm.get(tenant, [identifier]) == {}
@@ -96,14 +96,14 @@ async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, te
     await write(stores, tenant, again, operation="job-2")
 
     with pytest.raises(VersionConflict):
-        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+        await stores.forgetter.tombstone(planned, sweep="sweep-1", by=SWEEP)
 
     third = read_batch(tenant=tenant, key="job-3", items=[again | {"occurrence": "o3"}])
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is not Decision.REJECT
     assert await locally(stores, tenant) == {identifier: 2}, "nor has the journal lost it"
 
     due = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=99), approved=False)
-    let = await stores.forgetter.tombstone(due, run="run-1", by=SWEEP)
+    let = await stores.forgetter.tombstone(due, sweep="sweep-1", by=SWEEP)
     assert let.forgotten == 1, "it may still go later in the same run"
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REJECT
 
@@ -121,14 +121,14 @@ async def test_a_sweep_that_died_takes_back_what_it_logged_of_an_entry_seen_agai
     with monkeypatch.context() as patch:
         patch.setattr(LongTerm, "put", die)
         with pytest.raises(StoreUnavailable):
-            await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+            await stores.forgetter.tombstone(planned, sweep="sweep-1", by=SWEEP)
     assert await locally(stores, tenant) == {}, "from its first line on"
     late = NOW + timedelta(days=3)
     again = passing("a", "o2", at=late) | {"valid_until": (NOW + timedelta(days=99)).isoformat()}
     await write(stores, tenant, again, operation="job-2")
 
     with pytest.raises(VersionConflict):
-        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+        await stores.forgetter.tombstone(planned, sweep="sweep-1", by=SWEEP)
     assert await locally(stores, tenant) == {identifier: 2}
     third = read_batch(tenant=tenant, key="job-3", items=[passing("a", "o3")])
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REINFORCE
@@ -137,11 +137,11 @@ async def test_a_sweep_that_died_takes_back_what_it_logged_of_an_entry_seen_agai
 async def test_a_purge_that_comes_late_takes_nothing_new_from_the_journal(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(first, run="run-1", by=SWEEP)
+    await stores.forgetter.tombstone(first, sweep="sweep-1", by=SWEEP)
     purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     new = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
     await stores.journal.append(tenant, accepted("job-2", new, LATER))
-    await stores.forgetter.purge(purge, run="run-2", by=SWEEP)
+    await stores.forgetter.purge(purge, sweep="sweep-2", by=SWEEP)
 
     assert await locally(stores, tenant) == {identifier: 1}
     [line] = [line for line in await stores.journal.read(tenant) if isinstance(line, Accepted)]
@@ -151,9 +151,9 @@ async def test_a_purge_that_comes_late_takes_nothing_new_from_the_journal(stores
 async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(forgetting, run="run-1", by=SWEEP)
+    await stores.forgetter.tombstone(forgetting, sweep="sweep-1", by=SWEEP)
     for attempt in ("the first", "a second"):
-        restored = await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3), by=PERSON)
+        restored = await stores.forgetter.restore(tenant, sweep="sweep-1", at=NOW + timedelta(days=3), by=PERSON)
         assert (restored.restored, restored.more) == (1, False), attempt
     [entry] = (await stores.longterm.get(tenant, [identifier])).values()
     assert entry.state is State.CURRENT
@@ -184,7 +184,7 @@ async def test_what_a_sweep_has_only_logged_refuses_no_observation(
     with monkeypatch.context() as patch:
         patch.setattr(LongTerm, "put", die)
         with pytest.raises(StoreUnavailable):
-            await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+            await stores.forgetter.tombstone(planned, sweep="sweep-1", by=SWEEP)
     again = passing("a", "o2", at=NOW + timedelta(days=1)) | {"valid_until": (NOW + timedelta(days=99)).isoformat()}
     batch = read_batch(tenant=tenant, key="job-2", items=[again])
     decided = await stores.writer.plan(batch, at=NOW)
@@ -193,7 +193,7 @@ async def test_what_a_sweep_has_only_logged_refuses_no_observation(
     if not protected:
         return
     if first == "the sweep":
-        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+        await stores.forgetter.tombstone(planned, sweep="sweep-1", by=SWEEP)
         applied = await stores.writer.apply(batch, decided, operation="job-2")
         assert applied.plan is not None
         assert [item.decision for item in applied.plan.items] == [Decision.REJECT]
@@ -203,7 +203,7 @@ async def test_what_a_sweep_has_only_logged_refuses_no_observation(
     assert (await stores.deletions.of(tenant, [identifier]))[identifier].restored_at is not None
     assert await locally(stores, tenant) == {identifier: 2}, "nor does the journal forget it"
     with pytest.raises(VersionConflict):
-        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+        await stores.forgetter.tombstone(planned, sweep="sweep-1", by=SWEEP)
     third = read_batch(tenant=tenant, key="job-3", items=[again | {"occurrence": "o3"}])
     assert (await stores.writer.plan(third, at=NOW)).items[0].decision is Decision.REINFORCE
 
@@ -211,11 +211,11 @@ async def test_what_a_sweep_has_only_logged_refuses_no_observation(
 async def test_undoing_goes_on_where_the_store_lost_an_entry(stores: Stores, tenant: str) -> None:
     [lost, kept] = await write(stores, tenant, passing("a", "o1"), passing("b", "o2"))
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(forgetting, run="run-1", by=SWEEP)
+    await stores.forgetter.tombstone(forgetting, sweep="sweep-1", by=SWEEP)
     for gone, left in ((lost, [kept]), (kept, [])):
         await stores.longterm.delete(tenant, [gone])
         at = NOW + timedelta(days=3)
-        undone = await stores.forgetter.restore(tenant, run="run-1", at=at, by=PERSON)
+        undone = await stores.forgetter.restore(tenant, sweep="sweep-1", at=at, by=PERSON)
         assert (undone.restored, undone.more) == (len(left), False)
         assert list(await stores.longterm.get(tenant, [lost, kept])) == left
         lines = await stores.deletions.of(tenant, [lost, kept])
@@ -229,12 +229,12 @@ async def test_undoing_goes_on_where_the_store_lost_an_entry(stores: Stores, ten
 async def test_forgetting_and_undoing_name_who_and_why(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(forgetting, run="run-1", by=SWEEP)
-    await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3), by=PERSON)
+    await stores.forgetter.tombstone(forgetting, sweep="sweep-1", by=SWEEP)
+    await stores.forgetter.restore(tenant, sweep="sweep-1", at=NOW + timedelta(days=3), by=PERSON)
     told = await stores.journal.history(tenant, identifier)
     assert [(line.entry.state, line.by, line.why) for line in told[1:]] == [
         (State.FORGOTTEN, SWEEP, "expired"),
-        (State.CURRENT, PERSON, "the forgetting run run-1 was undone"),
+        (State.CURRENT, PERSON, "the sweep sweep-1 was undone"),
     ]
     assert await locally(stores, tenant) == {identifier: 1}
 
@@ -257,7 +257,7 @@ async def test_what_one_plan_does_not_take_is_counted_by_reason(
     planned = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     assert (len(planned.tombstone), planned.more) == (2, True)
     assert planned.due == {"expired": 2, "confidence below 0.3": 3}
-    await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+    await stores.forgetter.tombstone(planned, sweep="sweep-1", by=SWEEP)
     rest = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=31), approved=False)
     assert (rest.due, rest.purgeable) == ({"expired": 2, "confidence below 0.3": 1}, 2), "most overdue first"
 
@@ -265,9 +265,9 @@ async def test_what_one_plan_does_not_take_is_counted_by_reason(
 async def test_an_entry_used_again_after_the_plan_is_not_purged(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(first, run="run-1", by=SWEEP)
+    await stores.forgetter.tombstone(first, sweep="sweep-1", by=SWEEP)
     purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     await write(stores, tenant, passing("a", "o2", at=LATER), operation="job-2")
-    assert await stores.forgetter.purge(purge, run="run-2", by=SWEEP) == 0
+    assert await stores.forgetter.purge(purge, sweep="sweep-2", by=SWEEP) == 0
     [entry] = (await stores.longterm.get(tenant, [identifier])).values()
     assert (entry.state, entry.seen) == (State.CURRENT, 1)

@@ -21,14 +21,14 @@ from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, PERSO
 async def purge_plan(stores: Stores, tenant: str) -> Forgetting:
     """Forget what is due, and return the plan that purges it."""
     due = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(due, run="run-1", by=SWEEP)
+    await stores.forgetter.tombstone(due, sweep="sweep-1", by=SWEEP)
     return await stores.forgetter.plan(tenant, at=LATER, approved=False)
 
 
 async def test_a_late_purge_spares_what_was_observed_anew(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     plan = await purge_plan(stores, tenant)
-    assert await stores.forgetter.purge(plan, run="run-2", by=SWEEP) == 1
+    assert await stores.forgetter.purge(plan, sweep="sweep-2", by=SWEEP) == 1
     # Observed twice more, it is at the version again that the plan expects.
     anew = LATER + timedelta(hours=1)
     for occurrence in ("o2", "o3"):
@@ -36,7 +36,7 @@ async def test_a_late_purge_spares_what_was_observed_anew(stores: Stores, tenant
         await write(stores, tenant, again, operation=f"job-{occurrence}")
     before = (await stores.longterm.get(tenant, [identifier]))[identifier]
     assert (before.version, before.state) == (plan.purge[0].version, State.CURRENT)
-    assert await stores.forgetter.purge(plan, run="run-2", by=SWEEP) == 0
+    assert await stores.forgetter.purge(plan, sweep="sweep-2", by=SWEEP) == 0
     assert (await stores.longterm.get(tenant, [identifier]))[identifier] == before
 
 
@@ -46,7 +46,7 @@ async def test_a_late_write_does_not_bring_back_what_was_purged_since_it_was_pla
     batch = read_batch(tenant=tenant, key="late", items=[passing("b", "o1")])
     planned = await stores.writer.plan(batch, at=NOW)
     await write(stores, tenant, passing("b", "o1"), operation="job-other")
-    await stores.forgetter.purge(await purge_plan(stores, tenant), run="run-2", by=SWEEP)
+    await stores.forgetter.purge(await purge_plan(stores, tenant), sweep="sweep-2", by=SWEEP)
     # The control: without a second plan, the write is refused.
     with pytest.raises(VersionConflict, match="forgotten after it was planned"):
         await stores.door.change(tenant, await changes_of(stores, batch, planned))
@@ -81,10 +81,10 @@ async def test_undoing_does_not_count_what_a_purge_has_removed(
     with monkeypatch.context() as patch:
         patch.setattr(door, "reached", die)
         with pytest.raises(DiedError):
-            await stores.forgetter.purge(plan, run="run-2", by=SWEEP)
-    undone = await stores.forgetter.restore(tenant, run="run-1", at=LATER, by=PERSON)
+            await stores.forgetter.purge(plan, sweep="sweep-2", by=SWEEP)
+    undone = await stores.forgetter.restore(tenant, sweep="sweep-1", at=LATER, by=PERSON)
     assert (undone.restored, undone.more) == (0, False)
-    assert await stores.forgetter.purge(plan, run="run-2", by=SWEEP) == 1
+    assert await stores.forgetter.purge(plan, sweep="sweep-2", by=SWEEP) == 1
     line = (await stores.deletions.of(tenant, [identifier]))[identifier]
     assert (line.purged, line.restored_at) == (True, None)
 
@@ -92,7 +92,7 @@ async def test_undoing_does_not_count_what_a_purge_has_removed(
 async def test_a_batch_that_comes_again_leaves_no_text_of_a_settled_job(stores: Stores, tenant: str) -> None:
     item = {**passing("a", "o1"), "summary": "Marzipan"}
     await write(stores, tenant, item, operation="job-1")
-    await stores.forgetter.purge(await purge_plan(stores, tenant), run="run-2", by=SWEEP)
+    await stores.forgetter.purge(await purge_plan(stores, tenant), sweep="sweep-2", by=SWEEP)
     batch = read_batch(tenant=tenant, key="job-1", items=[item])
     await stores.journal.append(tenant, accepted("job-1", batch, LATER))
     assert b"Marzipan" in on_disk(stores, tenant), "the control"

@@ -15,9 +15,9 @@ from tests.support.dying import dying_in_the_door
 SECOND, THIRD = "The kitchen is on the second floor.", "The kitchen is on the third floor."
 
 
-async def undo(stores: Stores, tenant: str, run: str, at: datetime | None = None) -> int:
+async def undo(stores: Stores, tenant: str, sweep: str, at: datetime | None = None) -> int:
     at = at or datetime.now(UTC)
-    return (await stores.forgetter.restore(tenant, run=run, at=at, by=ADA)).restored
+    return (await stores.forgetter.restore(tenant, sweep=sweep, at=at, by=ADA)).restored
 
 
 async def test_what_was_said_since_holds_and_what_comes_back_is_replaced_by_it(stores: Stores, tenant: str) -> None:

@@ -396,7 +396,7 @@ async def test_what_redis_alone_knows_to_be_forgotten_is_not_recalled_from_the_j
         await tiers.journal.append(tiers.tenant, [*changes, settled])
     # The journal is one from before the deletion, or of another machine.
     at = NOW + timedelta(minutes=1)
-    line = Deletion(id=item_id(tiers.tenant, gone), at=at, reason="asked for", run="r")
+    line = Deletion(id=item_id(tiers.tenant, gone), at=at, reason="asked for", sweep="r")
     async with tiers.leases.hold(tiers.tenant) as lease:
         await tiers.deletions.write(tiers.tenant, [line] if protected else [], lease)
     dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)

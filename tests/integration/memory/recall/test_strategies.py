@@ -221,7 +221,7 @@ def described(number: int) -> list[Entry]:
             "memory_type": list(MemoryType)[number % 4],
             "tags": [("a",), ("a", "b"), (), ("audit",)][number % 4],
             "scopes": [(), ("work",), ("home", "work")][number % 3],
-            "run": ["", "audit", "other"][number % 3],
+            "task": ["", "audit", "other"][number % 3],
             "confidence": 0.5 + 0.05 * (number % 10),
             "state": State.SUPERSEDED if number % 11 == 5 else State.CURRENT,
             "valid_until": NOW if number % 13 == 4 else None,
@@ -232,7 +232,7 @@ def described(number: int) -> list[Entry]:
     log: dict[str, Any] = {"lane": Lane.PATTERN, "key": f"k{number}", "payload": number}
     text = record_text(PatternItem(occurrence="o", occurred_at=NOW, summary=f"note {number}", **log))
     record = Record.model_validate(
-        {"id": f"exec_{number}", "text": text, "run": ["audit", ""][number % 2], **log, **seen}
+        {"id": f"exec_{number}", "text": text, "task": ["audit", ""][number % 2], **log, **seen}
     )
     said = {"id": f"turn_{number}", "text": f"Kim: note {number}", "session": "s", "position": number, "speaker": "Kim"}
     turn = Turn.model_validate(said | seen)
@@ -290,7 +290,7 @@ async def test_a_profile_orders_what_relevance_chose(stores: Stores, recall: Rec
     old = NOW - 60 * DAY
     near = Memory(id="mem_near", text="The fence is green", first_seen=old, last_seen=old, confidence=0.8)
     sure = Memory(id="mem_sure", text="The green fence is old", first_seen=NOW, last_seen=NOW)
-    mine = Memory(id="mem_mine", text="A fence: green", first_seen=NOW, last_seen=NOW, run="audit")
+    mine = Memory(id="mem_mine", text="A fence: green", first_seen=NOW, last_seen=NOW, task="audit")
     await put(stores, tenant, [near, sure, mine])
     chosen = await ask(recall, tenant, "The fence is green")
     assert chosen.items[0].id == "mem_near"

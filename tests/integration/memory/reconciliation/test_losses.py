@@ -53,12 +53,12 @@ async def fill(stores: AnyStores, tenant: str) -> Remembers:
     """Remember three, forget one, purge another."""
     await write(stores, tenant, passing("purged", "o1"))
     plan = await stores.forgetter.plan(tenant, at=NOW.replace(day=3), approved=True)
-    await stores.forgetter.tombstone(plan, run="run-1", by=BY)
+    await stores.forgetter.tombstone(plan, sweep="sweep-1", by=BY)
     plan = await stores.forgetter.plan(tenant, at=LATER, approved=True)
-    assert await stores.forgetter.purge(plan, run="run-1", by=BY) == 1
+    assert await stores.forgetter.purge(plan, sweep="sweep-1", by=BY) == 1
     await write(stores, tenant, passing("forgotten", "o2", at=LATER), operation="job-2")
     plan = await stores.forgetter.plan(tenant, at=LATER.replace(day=13), approved=True)
-    await stores.forgetter.tombstone(plan, run="run-2", by=BY)
+    await stores.forgetter.tombstone(plan, sweep="sweep-2", by=BY)
     await write(stores, tenant, passing("kept", "o3", at=LATER), operation="job-3")
     await stores.forgetter.finish(tenant)
     return await remembered(stores, tenant)
@@ -138,7 +138,7 @@ async def test_forgetting_is_undone_between_reading_and_writing(
     async def read_before(asked: str) -> dict[str, Entry]:
         found = await everything(asked)
         if undone:
-            await stores.forgetter.restore(tenant, run="run-2", at=at, by=BY)
+            await stores.forgetter.restore(tenant, sweep="sweep-2", at=at, by=BY)
         else:
             await ask(stores.redis, "HDEL", keys.deletions(tenant), forgotten.id)
         return found

@@ -215,7 +215,7 @@ async def test_a_removal_that_died_in_between_takes_along_what_became_it(
     assert (await stored(stores, tenant, other)).state is State.SUPERSEDED
     await change(stores, tenant, whole.id, Removal(), operation=operation)
     assert [(await stored(stores, tenant, each)).state for each in (one, other, whole.id)] == [State.FORGOTTEN] * 3
-    restored = await stores.forgetter.restore(tenant, run=operation, at=datetime.now(UTC), by=ADA)
+    restored = await stores.forgetter.restore(tenant, sweep=operation, at=datetime.now(UTC), by=ADA)
     assert restored.restored == 3
     assert (await stored(stores, tenant, whole.id)).state is State.CURRENT
 
@@ -244,7 +244,7 @@ async def test_what_was_changed_since_is_not_undone_by_who_asks_again(stores: St
 
     [gone] = await told(stores, tenant, "The kitchen is on the second floor.")
     removed = await ask_for(gone, Removal(), 1)
-    await stores.forgetter.restore(tenant, run=removed.undo, at=datetime.now(UTC), by=ADA)
+    await stores.forgetter.restore(tenant, sweep=removed.undo, at=datetime.now(UTC), by=ADA)
     assert await ask_for(gone, Removal(), 1) == removed
     assert (
         await stores.deletions.of(tenant, [gone]) == {} or (await stores.deletions.of(tenant, [gone]))[gone].restored_at
@@ -267,7 +267,7 @@ async def test_a_removal_that_was_undone_before_its_next_attempt_stays_undone(
     operation = f"update:{uuid4().hex}"
     with dying_in_the_door(monkeypatch, CrashPoint.APPLY_WRITTEN):
         await change(stores, tenant, one, Removal(), operation=operation)
-    await stores.forgetter.restore(tenant, run=operation, at=datetime.now(UTC), by=ADA)
+    await stores.forgetter.restore(tenant, sweep=operation, at=datetime.now(UTC), by=ADA)
     done = await change(stores, tenant, one, Removal(), operation=operation)
     assert (done.id, done.undo) == (one, operation)
     assert (await stored(stores, tenant, one)).state is State.CURRENT
@@ -374,7 +374,7 @@ async def test_forgetting_by_id_can_be_undone(stores: Stores, tenant: str) -> No
     assert await told(stores, tenant, "The office is in Ghent.") == [""], "the same observation does not bring it back"
     with pytest.raises(InvalidInput, match="forgotten already"):
         await change(stores, tenant, one, Removal())
-    restored = await stores.forgetter.restore(tenant, run=done.undo, at=datetime.now(UTC), by=ADA)
+    restored = await stores.forgetter.restore(tenant, sweep=done.undo, at=datetime.now(UTC), by=ADA)
     assert restored.restored == 1
     assert (await stored(stores, tenant, one)).state is State.CURRENT
 

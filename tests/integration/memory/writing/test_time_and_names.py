@@ -68,7 +68,7 @@ async def test_what_was_forgotten_is_learned_anew_about_a_past_day_and_not_kept_
     await write(stores, tenant, "job-1", log("k", 1, "o1") | due, accepted_at=NOON)
     swept_at = NOON + timedelta(days=1)
     forgetting = await stores.forgetter.plan(tenant, at=swept_at, approved=True)
-    await stores.forgetter.tombstone(forgetting, run="run", by=Actor(kind=ActorKind.SCHEDULE))
+    await stores.forgetter.tombstone(forgetting, sweep="sweep", by=Actor(kind=ActorKind.SCHEDULE))
     ahead = log("k", 1, "o2", at=swept_at + timedelta(hours=2))
     before, after = swept_at - timedelta(minutes=1), swept_at + timedelta(minutes=1)
     assert await write(stores, tenant, "job-2", ahead, accepted_at=before) == [Decision.REJECT]

@@ -269,7 +269,7 @@ async def test_what_was_forgotten_does_not_come_back_in_another_case(stores: Sto
     both = {*await written(stores, first, "j1"), *await written(stores, second, "j2")}
     assert len(both) == 1
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(forgetting, run="run-1", by=Actor(kind=ActorKind.SCHEDULE))
+    await stores.forgetter.tombstone(forgetting, sweep="sweep-1", by=Actor(kind=ActorKind.SCHEDULE))
     for batch in (first, second):
         [planned] = (await stores.writer.plan(batch, at=NOW + timedelta(days=3))).items
         assert (planned.decision, "forgotten" in planned.reason) == (Decision.REJECT, True)

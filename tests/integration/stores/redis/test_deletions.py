@@ -25,15 +25,15 @@ async def redis(servers: Servers) -> AsyncGenerator[Redis]:
 
 async def test_a_line_is_never_there_without_its_run_knowing_the_tenant(redis: Redis, tenant: str) -> None:
     """Whoever finds its lines written does not write them again, so what is missing then stays missing."""
-    deletions, run = Deletions(redis), uuid4().hex
-    line = Deletion(id="mem_1", at=datetime(2026, 5, 1, tzinfo=UTC), reason="expired", run=run)
-    # Of another type, the run's key refuses: the attempt ends between its two writes.
-    await redis.set(keys.forgetting(run), "in the way")
+    deletions, sweep = Deletions(redis), uuid4().hex
+    line = Deletion(id="mem_1", at=datetime(2026, 5, 1, tzinfo=UTC), reason="expired", sweep=sweep)
+    # Of another type, the sweep's key refuses: the attempt ends between its two writes.
+    await redis.set(keys.swept(sweep), "in the way")
     async with Leases(redis).hold(tenant) as lease:
         with pytest.raises(StoreUnavailable):
             await deletions.write(tenant, [line], lease)
         assert await deletions.all(tenant) == []
-        await redis.delete(keys.forgetting(run))
+        await redis.delete(keys.swept(sweep))
         await deletions.write(tenant, [line], lease)
-    assert await deletions.tenants_of(run, after="", limit=5) == [tenant]
+    assert await deletions.tenants_of(sweep, after="", limit=5) == [tenant]
     assert await deletions.all(tenant) == [line]

@@ -52,7 +52,7 @@ NOW = datetime.now(UTC)
 HOUR = timedelta(hours=1)
 
 
-async def fill(redis: Redis, tenant: str, run: str) -> None:
+async def fill(redis: Redis, tenant: str, sweep: str) -> None:
     """Put one of every kind of value there."""
     claims = Claims(redis, HOUR)
     binding = TaskBinding(skill="s", version="1", inputs={}, day=NOW.date())
@@ -65,7 +65,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await TaskRecalls(redis, HOUR).add(tenant, "a task", ["mem_0"])
     await TaskRecalls(redis, HOUR).credited(tenant, "a task", ["mem_0"], of=None)
     given = GivenFeedback(passed=True, by=Actor(kind=ActorKind.PERSON, id="ada"), at=NOW)
-    await RedisFeedback(redis, HOUR).add(tenant, "a task", LateFeedback(id="f", run="r", given=given))
+    await RedisFeedback(redis, HOUR).add(tenant, "a task", LateFeedback(id="f", first_run="r", given=given))
     place = ReplyPlace(tenant=tenant, task_id="a task", message="m")
     await ReplyStreams(redis).add(place, ReplyPiece(turn=1, attempt="a", number=0, kind=PieceKind.TEXT, text="x"))
     await Accesses(redis).add(tenant, ["mem_1"], NOW)
@@ -86,7 +86,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
         await Episodes(redis).append(tenant, session, episode.changed(id="e2"))
     await SessionItemStore(redis).add(tenant, "one", [{"role": "user", "content": "x"}], addition="a", epoch=None)
     async with Leases(redis).hold(tenant) as lease:
-        line = Deletion(id="mem_1", at=NOW, reason="expired", run=run, wordings=("mem_2",))
+        line = Deletion(id="mem_1", at=NOW, reason="expired", sweep=sweep, wordings=("mem_2",))
         await Deletions(redis).write(tenant, [line], lease)
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await DueIndex(redis).tenants(now=NOW + timedelta(days=3651), after="", limit=1)
@@ -171,9 +171,9 @@ async def whatever_names(redis: Redis, tenant: str) -> tuple[set[str], set[str]]
 
 async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
     redis = connect(servers.redis_url)
-    mine, theirs, run = f"t_{uuid4().hex}", f"t_{uuid4().hex}", uuid4().hex
+    mine, theirs, sweep = f"t_{uuid4().hex}", f"t_{uuid4().hex}", uuid4().hex
     for tenant in (mine, theirs):
-        await fill(redis, tenant, run)
+        await fill(redis, tenant, sweep)
 
     async def both() -> tuple[tuple[set[str], set[str]], tuple[set[str], set[str]]]:
         # The workers of other tests serve the same Redis, and strike off what they have looked at.
@@ -187,7 +187,7 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
         found, (own, shared) = await until(both, lambda told: told[0] == told[1], seconds=5)
     assert found == (own, shared)
     listed = keys.due_listed(repr((NOW + timedelta(days=3651)).timestamp()))
-    assert shared == {*installations_keys(), keys.forgetting(run), listed}
+    assert shared == {*installations_keys(), keys.swept(sweep), listed}
     kinds = kinds_of_keys(mine)
     assert len(kinds) > 20
     assert {name for name, kind in kinds.items() if not any(re.fullmatch(kind, key) for key in own)} == set()

@@ -145,9 +145,9 @@ async def test_a_credit_that_comes_late_does_not_undo_a_persons_word(agents: Ben
     async def late(run: str) -> None:
         """End the task once more, as it did at its end."""
         await recalls.add(one.tenant, "t", [one.memory])
-        credit = CreditCall(tenant=one.tenant, task_id="t", task=one.handle.id, run=run, succeeded=True)
+        credit = CreditCall(tenant=one.tenant, task_id="t", task=one.handle.id, first_run=run, succeeded=True)
         await agents.execute("CreditMemories", credit)
-        trial = SkillTrial(version=version, run=run, succeeded=True)
+        trial = SkillTrial(version=version, first_run=run, succeeded=True)
         await agents.execute("KeepClaims", KeepCall(tenant=one.tenant, task_id="t", trial=trial))
 
     await late(run)
@@ -195,7 +195,7 @@ async def test_feedback_is_refused_with_the_reason(agents: Bench, gateway: Gatew
         with pytest.raises(InvalidTask, match="has been judged 1 times"):
             await one.feedback(True)
         # Its next end was judged by nobody yet.
-        word = LateFeedback(id="w", run="the next", given=GivenFeedback(passed=True, by=KIM, at=NOW))
+        word = LateFeedback(id="w", first_run="the next", given=GivenFeedback(passed=True, by=KIM, at=NOW))
         await RedisFeedback(agents.services.redis, timedelta(hours=1)).add(one.tenant, "t", word)
 
 

@@ -124,7 +124,9 @@ async def attempt(
         attempt=1,
         deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
     )
-    mine = Attempt(run="w", owner=owner, number=1, scheduled_at=BEGAN, started_at=BEGAN, report=Reported(acted=acted))
+    mine = Attempt(
+        workflow_id="w", owner=owner, number=1, scheduled_at=BEGAN, started_at=BEGAN, report=Reported(acted=acted)
+    )
     how: dict[str, Any] = {"gate": gate or Open(), "seconds": seconds or tool.timeout, "verdict": verdict}
     found = await runner.run(tool, call, {}, this, mine, **how)
     if isinstance(found, Stopped):

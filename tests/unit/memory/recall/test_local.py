@@ -83,7 +83,7 @@ def test_types_confidence_and_lane_are_applied() -> None:
 def test_what_is_over_superseded_or_deleted_is_not_recalled() -> None:
     old, over, gone = believed("old fish"), believed("fish of the day", valid_until=NOW), believed("fish to forget")
     new = believed("new fish", supersedes=item_id(TENANT, old))
-    deletion = Forgotten(deletion=Deletion(id=item_id(TENANT, gone), reason="asked for", run="r", at=NOW))
+    deletion = Forgotten(deletion=Deletion(id=item_id(TENANT, gone), reason="asked for", sweep="r", at=NOW))
     found = entries_of(query("fish"), [*lines(old, over, gone, new), deletion])
     assert [entry.text for entry in found] == ["new fish"]
 
@@ -158,10 +158,10 @@ def test_without_a_lane_records_of_every_lane_are_searched() -> None:
 
 
 def test_what_waits_is_written_as_its_job_will_write_it() -> None:
-    batch = Batch(tenant=TENANT, key="k" * 300, items=(logged("a", "1", 0),), run="task-1", agent="auditor")
+    batch = Batch(tenant=TENANT, key="k" * 300, items=(logged("a", "1", 0),), task="task-1", agent="auditor")
     [entry] = entries_of(query(), list(accepted("j" * 400, batch, NOW)))
     assert isinstance(entry, Record)
-    assert (entry.run, entry.agent, entry.recorded_at) == ("task-1", "auditor", NOW)
+    assert (entry.task, entry.agent, entry.recorded_at) == ("task-1", "auditor", NOW)
 
 
 def test_an_item_of_which_the_line_was_lost_leaves_the_others_in_their_places() -> None:
@@ -199,7 +199,7 @@ def test_of_what_waits_for_its_jobs_the_newest_is_decided_on() -> None:
 
 def test_where_neither_older_lines_nor_redis_tell_what_was_forgotten_nothing_is_decided_on() -> None:
     told = believed("fish to forget")
-    line = Deletion(id=item_id(TENANT, told), reason="asked for", run="r", at=NOW)
+    line = Deletion(id=item_id(TENANT, told), reason="asked for", sweep="r", at=NOW)
     written, policies = lines(told), {"default": WritePolicy()}
     assert local.known(query("fish"), written, policies, None, is_cut=True) == ({}, False)
     assert local.known(query("fish"), written, policies, [line], is_cut=True) == ({}, False)

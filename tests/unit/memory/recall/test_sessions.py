@@ -35,7 +35,7 @@ def test_what_says_it_and_was_noted_before_it_was_forgotten_is_left_out() -> Non
     identifier = memory_id("t", MemoryType.PREFERENCE, statement(TRAIN))
     found = learned("t", episodes)
     assert found[memory_id("t", MemoryType.FACT, statement("I never fly."))] == {others[1].id}
-    line = Deletion(id=identifier, at=AT + timedelta(minutes=5), reason="asked", run="r")
+    line = Deletion(id=identifier, at=AT + timedelta(minutes=5), reason="asked", sweep="r")
     assert unforgotten(episodes, found, {identifier: line}) == others
     undone = line.changed(restored_at=AT + timedelta(minutes=6))
     assert unforgotten(episodes, found, {identifier: undone}) == episodes

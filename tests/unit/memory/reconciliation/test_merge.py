@@ -38,7 +38,7 @@ GRACE = timedelta(days=30)
 
 
 def deletion(name: str, *, days: int = 1, **fields: Any) -> Deletion:
-    return Deletion(id=name, at=NOW + timedelta(days=days), reason="expired", run="sweep", **fields)
+    return Deletion(id=name, at=NOW + timedelta(days=days), reason="expired", sweep="sweep", **fields)
 
 
 def test_what_one_of_the_two_lacks_or_has_earlier_is_written_to_it() -> None:
@@ -93,7 +93,7 @@ def test_the_log_has_the_latest_of_both_copies_and_tombstones_that_neither_knows
     entries = {"a": entry("a", 1), "b": entry("b", 1), "c": tombstone}
     found = logged(entries, {"a": older}, {"a": newer, "d": deletion("d")}, at=NOW)
     assert (found["a"], found["d"], set(found)) == (newer, deletion("d"), {"a", "c", "d"})
-    assert found["c"] == Deletion(id="c", at=NOW, reason="decayed", run="reconcile", occurrences=("o",))
+    assert found["c"] == Deletion(id="c", at=NOW, reason="decayed", sweep="reconcile", occurrences=("o",))
     known = {"c": deletion("c")}
     assert logged({"c": tombstone}, known, {}, at=NOW) == known
 

@@ -52,7 +52,7 @@ def test_rejections_are_told_once_newest_first_without_what_is_on_hold() -> None
 
 def test_an_operation_has_come_to_what_it_settled_since_the_memory_was_last_purged() -> None:
     def purge(identifier: str, *, purged: bool = True) -> Forgotten:
-        return Forgotten(deletion=Deletion(id=identifier, at=NOW, reason="", run="r", purged=purged))
+        return Forgotten(deletion=Deletion(id=identifier, at=NOW, reason="", sweep="r", purged=purged))
 
     done = [changed(1, "one"), Settled(operation="o1", versions={"mem_1": 1}, at=NOW)]
     more = [changed(2, "two"), Settled(operation="o2", versions={"mem_1": 2, "mem_2": 5}, at=NOW)]

@@ -158,7 +158,7 @@ def test_a_batch_of_exactly_the_largest_size_is_taken() -> None:
 
 def test_a_batch_of_a_hundred_is_taken() -> None:
     hundred = [GOOD | {"occurrence": f"o{number}"} for number in range(100)]
-    assert len(read_batch(tenant="t", key="k", items=hundred, run="task-1", agent="auditor").items) == 100
+    assert len(read_batch(tenant="t", key="k", items=hundred, task="task-1", agent="auditor").items) == 100
 
 
 def test_of_two_items_that_cannot_be_used_both_are_named() -> None:
@@ -172,9 +172,9 @@ def test_of_two_items_that_cannot_be_used_both_are_named() -> None:
 
 
 def test_the_reason_stays_with_the_item_that_cannot_be_used() -> None:
-    batch = read_batch(tenant="t", key="k", items=[GOOD, "text"], run="task-1")
+    batch = read_batch(tenant="t", key="k", items=[GOOD, "text"], task="task-1")
     assert batch.items[1] == UnusableItem(reason="PRD105 items[1]: is text (write a mapping: name: value)")
-    assert (batch.run, batch.agent, batch.tenant, batch.key) == ("task-1", None, "t", "k")
+    assert (batch.task, batch.agent, batch.tenant, batch.key) == ("task-1", None, "t", "k")
 
 
 def test_a_batch_of_which_nothing_else_is_said_is_given_by_nobody_known() -> None:

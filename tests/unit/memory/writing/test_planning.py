@@ -92,7 +92,7 @@ def test_case_articles_and_stops_do_not() -> None:
 def test_what_was_forgotten_is_refused_unless_it_is_observed_anew() -> None:
     item = memory("The lead is Kim.")
     identifier = item_id("t", item)
-    gone = Deletion(id=identifier, at=NOW, reason="expired", run="r", occurrences=(occurrence_of("t", item),))
+    gone = Deletion(id=identifier, at=NOW, reason="expired", sweep="r", occurrences=(occurrence_of("t", item),))
     known = Known(entries={}, deletions={identifier: gone})
     assert plan(batch(item), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.REJECT
     anew = item.changed(occurrence="o2", occurred_at=NOW + timedelta(seconds=1))
@@ -286,7 +286,9 @@ def test_why_an_observation_is_refused() -> None:
         "PRD105 items[0].occurred_at: 2026-05-03 is more than a day ahead (give the moment at which it was observed)"
     )
     item = memory("The lead is Kim.")
-    gone = Deletion(id=item_id("t", item), at=NOW, reason="asked for", run="r", occurrences=(occurrence_of("t", item),))
+    gone = Deletion(
+        id=item_id("t", item), at=NOW, reason="asked for", sweep="r", occurrences=(occurrence_of("t", item),)
+    )
     known = Known(entries={}, deletions={gone.id: gone})
     assert reason(item, known) == "it was forgotten on 2026-05-01: asked for"
 
@@ -294,7 +296,7 @@ def test_why_an_observation_is_refused() -> None:
 def test_a_sweep_that_has_logged_and_not_yet_forgotten_refuses_nothing() -> None:
     item = memory("The lead is Kim.")
     stored = believed(item)
-    line = Deletion(id=stored.id, at=NOW, reason="expired", run="r", occurrences=stored.occurrences)
+    line = Deletion(id=stored.id, at=NOW, reason="expired", sweep="r", occurrences=stored.occurrences)
     known = Known(entries={stored.id: stored}, deletions={stored.id: line})
     [planned] = plan(batch(item), known, policy=WritePolicy(), at=NOW).items
     assert (planned.decision, planned.reason) == (Decision.REINFORCE, "this observation is known already")
@@ -356,7 +358,7 @@ def test_what_is_new_is_stored_with_all_that_was_said_of_it() -> None:
         **more, tags=("team",), source=Source.LEARNED, memory_type=MemoryType.OUTCOME
     )
     happened = record("p", "o2").changed(**more, intent="audit", summary="saw it")
-    offered = Batch(tenant="t", key="k", items=(told,), run="task-1", agent="auditor")
+    offered = Batch(tenant="t", key="k", items=(told,), task="task-1", agent="auditor")
     seen: dict[str, Any] = {"first_seen": NOW, "last_seen": NOW, "recorded_at": end, **more}
     assert observed(None, "m", told, offered, end) == Memory(
         id="m",
@@ -366,7 +368,7 @@ def test_what_is_new_is_stored_with_all_that_was_said_of_it() -> None:
         source=Source.LEARNED,
         tags=("team",),
         supersedes="mem_old",
-        run="task-1",
+        task="task-1",
         **seen,
     )
     assert observed(None, "r", happened, offered, end) == Record(
@@ -377,25 +379,25 @@ def test_what_is_new_is_stored_with_all_that_was_said_of_it() -> None:
         key="k",
         payload="p",
         intent="audit",
-        run="task-1",
+        task="task-1",
         agent="auditor",
         **seen,
     )
 
 
 def test_a_later_observation_of_a_record_has_the_last_word_and_an_earlier_one_has_none() -> None:
-    first = observed(None, "r", record("p", "o1"), Batch(tenant="t", key="k", items=(record("p", "o1"),), run="one"))
+    first = observed(None, "r", record("p", "o1"), Batch(tenant="t", key="k", items=(record("p", "o1"),), task="one"))
     again = record("p", "o2", NOW + timedelta(days=1)).changed(
         intent="audit", confidence=0.5, summary="saw it", importance=0.9, valid_until=NOW + timedelta(days=3)
     )
-    about = Batch(tenant="t", key="k", items=(again,), run="two", agent="auditor")
+    about = Batch(tenant="t", key="k", items=(again,), task="two", agent="auditor")
     entry = observed(first, "r", again, about)
     assert isinstance(entry, Record)
-    assert (entry.run, entry.agent, entry.intent, entry.confidence) == ("two", "auditor", "audit", 0.5)
+    assert (entry.task, entry.agent, entry.intent, entry.confidence) == ("two", "auditor", "audit", 0.5)
     assert (entry.text, entry.importance) == ('saw it\nEXEC_MEMORY_JSON="p"', 0.9)
     assert (entry.valid_until, entry.first_seen, entry.seen) == (NOW + timedelta(days=3), NOW, 2)
     late = record("p", "o3", NOW - timedelta(days=1))
-    after = observed(entry, "r", late, Batch(tenant="t", key="k", items=(late,), run="three"))
+    after = observed(entry, "r", late, Batch(tenant="t", key="k", items=(late,), task="three"))
     assert after == entry.changed(seen=3, occurrences=after.occurrences, first_seen=late.occurred_at)
 
 
@@ -474,7 +476,7 @@ def test_only_a_person_has_a_constraint_replaced_by_naming_it(
     [planned] = plan(offered, known, policy=WritePolicy(), at=NOW).items
     assert planned.decision is decision
     assert (planned.reason == f"it would lift a constraint: {rule.id}") is (decision is Decision.HOLD)
-    task = offered.changed(by=None, run="task-1")
+    task = offered.changed(by=None, task="task-1")
     [planned] = plan(task, known, policy=WritePolicy(), at=NOW).items
     assert (planned.decision is Decision.HOLD) is (kind is MemoryType.CONSTRAINT), "a task is an agent"
 
@@ -507,7 +509,7 @@ def test_an_agent_that_names_something_else_lifts_no_constraint_by_the_way() -> 
     item = asserting("The deploy window is on Friday.").changed(
         supersedes=other.id, occurred_at=NOW + timedelta(days=1)
     )
-    offered = batch(item).changed(run="task-1")
+    offered = batch(item).changed(task="task-1")
     [planned] = plan(offered, known, policy=WritePolicy(), at=NOW).items
     assert (planned.decision, planned.reason) == (Decision.HOLD, f"it would lift a constraint: {rule.id}")
 

@@ -90,7 +90,7 @@ class Store:
         entry = self.entries.get(identifier)
         if entry is None or entry.state is State.FORGOTTEN:
             return
-        deletion = Deletion(id=identifier, at=self.now(), reason="why", run=run, occurrences=entry.occurrences)
+        deletion = Deletion(id=identifier, at=self.now(), reason="why", sweep=run, occurrences=entry.occurrences)
         self.lines.append(Forgotten(deletion=deletion))
         self.deletions[identifier] = deletion
         self.write(run, {identifier: entry.forgotten("why")}, crash=crash)
@@ -286,7 +286,7 @@ def enrolled(at: datetime) -> Line:
 
 
 def forgotten(at: datetime) -> Line:
-    return Forgotten(deletion=Deletion(id="mem_1", at=at, reason="expired", run="r"))
+    return Forgotten(deletion=Deletion(id="mem_1", at=at, reason="expired", sweep="r"))
 
 
 def named(_: datetime) -> Line:
@@ -321,7 +321,7 @@ def test_a_tombstone_keeps_until_when_it_can_be_undone() -> None:
     until = NOW + timedelta(days=30)
     entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW, version=2).forgotten("expired", until)
     lines: list[Line] = [
-        Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", run="r")),
+        Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", sweep="r")),
         Changed(entry=entry, operation="forget:r", by=BY, why="expired", at=NOW),
         Settled(operation="forget:r", versions={"mem_1": 2}, at=NOW),
     ]

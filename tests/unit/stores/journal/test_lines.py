@@ -29,7 +29,7 @@ from perdure.values.memberships import Membership
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEM = MemoryItem(content="two\nlines \u2028", occurrence="o", occurred_at=NOW)
 BY = Actor(kind=ActorKind.AGENT, id="task")
-BATCH = Batch(tenant="t_1", key="k", items=(ITEM, UnusableItem(reason="no good"), ITEM), run="task", agent="a")
+BATCH = Batch(tenant="t_1", key="k", items=(ITEM, UnusableItem(reason="no good"), ITEM), task="task", agent="a")
 ENTRY = Memory(
     id="mem_1", text="x\n", memory_type=MemoryType.FACT, source=Source.EXPLICIT, first_seen=NOW, last_seen=NOW
 )
@@ -37,7 +37,7 @@ LINES: list[Line] = [
     *accepted("job", BATCH, NOW),
     Changed(entry=ENTRY, operation="job", by=BY, why="insert", at=NOW),
     Settled(operation="job", versions={"mem_1": 1}, refused=(Refusal(index=1, reason="no good"),), at=NOW),
-    Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", run="r", occurrences=("occ_1",))),
+    Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", sweep="r", occurrences=("occ_1",))),
     Rewriting(entry=ENTRY, at=NOW),
     Consented(consent=Consent(purpose=Purpose.GIVEN, granted=True, at=NOW, by=BY, order=1, operation="o")),
     Enrolled(membership=Membership(member="t_2", user_id="ada", belongs=True, at=NOW, by=BY, order=1, operation="o")),
@@ -82,7 +82,7 @@ def test_a_job_of_more_items_than_a_batch_may_have_here_comes_back_whole() -> No
     ("written", "understood"),
     [
         (b'{"kind":"merged","ids":["mem_1"]}', False),
-        (encode(LINES[4:5]).replace(b'"run"', b'"invented":1,"run"'), True),
+        (encode(LINES[4:5]).replace(b'"sweep"', b'"invented":1,"sweep"'), True),
         (encode(LINES[3:4]).replace(b'"settled"', b'"settled","colour":"red"'), True),
         (b'{"kind":"settled"', False),
     ],

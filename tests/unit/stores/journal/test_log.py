@@ -36,7 +36,7 @@ BY = Actor(kind=ActorKind.PERSON, id="ada")
 
 
 def line(number: int) -> Forgotten:
-    return Forgotten(deletion=Deletion(id=f"mem_{number}", reason="test", run="r", at=NOW))
+    return Forgotten(deletion=Deletion(id=f"mem_{number}", reason="test", sweep="r", at=NOW))
 
 
 def said(text: str) -> MemoryItem:
@@ -225,7 +225,7 @@ _FULL = textwrap.dedent("""
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     journal = Journal(Path(sys.argv[1]))
-    line = Forgotten(deletion=Deletion(id="mem_x" * 40, reason="test", run="r", at=datetime.now(UTC)))
+    line = Forgotten(deletion=Deletion(id="mem_x" * 40, reason="test", sweep="r", at=datetime.now(UTC)))
 
     async def fill():
         accepted = 0

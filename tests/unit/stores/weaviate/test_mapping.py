@@ -165,9 +165,9 @@ def test_a_memory_is_found_by_what_it_is_called_and_by_what_it_is_linked_to() ->
         names=("K8s", "Kubernetes"),
         relations=(Relation(kind="runs on", to="Bare Metal"),),
         assertion=Assertion(subject="the cluster", attribute="has", value="14 nodes"),
-        run="task-1",
+        task="task-1",
     )
     properties = properties_of(memory)
     assert properties["names"] == ["k8s", "kubernetes", "cluster"]
     assert properties["halves"] == ["10<kuber", "10>netes", "7<clu", "7>ster"]
-    assert (properties["linked"], properties["run"]) == (["baremetal"], "task-1")
+    assert (properties["linked"], properties["task"]) == (["baremetal"], "task-1")
