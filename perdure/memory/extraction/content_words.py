@@ -23,19 +23,28 @@ _CHANGED = re.compile(
     r"|turns out|turned out|scratch|correction|actually|swapp?ed|switched|moved|replaced|changed|promoted|g[ai]ve up"
     r"|given up|stopped|quit|gone|sold|reversed|flipped|undone|back to|returned|ended up|settled on|instead of"
     r"|rather than|failover|cancelled|canceled|over for (?:me|us)|dropped|retired|renamed|became|become|taken over"
-    r"|took over|new (?:rules?|protocol|policy|arrangement|regime|procedure)|put (?:[\w' -]{1,30} )?(?:up|down) to"
-    r"|gr[eo]wn? to|doubled|halved|pushed (?:back |forward )?to|brought forward|lifted|raised|lowered|widened|extended"
-    r"|shortened|revised|amended|rescheduled|shuffled|traded|ousted|lost out to|overtaken|stepped (?:down|aside)"
-    r"|resigned|handed (?:over )?(?:by|from|to)|banned|ruled out|withdrawn|turned away|lapsed?|revoked|abolished"
-    r"|scrapped|decommissioned|phased out)\b",
+    r"|took over|new (?:rules?|protocol|policy|arrangement|regime|procedure)|banned|ruled out|withdrawn|turned away"
+    r"|lapsed?|revoked|abolished|scrapped|phased out)\b",
     re.IGNORECASE,
 )
+_REVISED = re.compile(
+    r"\b(?:put (?:[\w' -]{1,30} )?(?:up|down) to|gr[eo]wn? to|doubled|halved|pushed (?:back |forward )?to"
+    r"|brought forward|lifted|raised|lowered|widened|extended|shortened|revised|amended|rescheduled|shuffled|traded"
+    r"|ousted|lost out to|overtaken|handed (?:over )?(?:by|from|to))\b",
+    re.IGNORECASE,
+)
+"""What tells that an amount changed, or who gave way to whom; of anything else it tells nothing."""
 _ENDED = re.compile(
     r"\b(?:no|not|never|nobody|without|no longer|g[ai]ve up|given up|stopped|quit|over for (?:me|us)|done with"
     r"|cancelled|canceled|abolished|discontinued|scrapped|dropped|ditched|banned|ruled out|withdrawn|turned away"
     r"|lapsed?|revoked|phased out)\b|n't\b",
     re.IGNORECASE,
 )
+_LIFTED = re.compile(
+    r"(?:\b(?:no longer|not|never|stopped|lifted)|n't)\b[^.;]{0,30}\b(?:bann?\w*|revok\w+|withdr\w+|rul\w+ out)\b",
+    re.IGNORECASE,
+)
+"""A ban that is lifted ends nothing."""
 _THING = r"[\w.+#/' -]{1,40}?"
 _FORMER = re.compile(
     rf"\b(?:swapp?ed|exchanged|traded|replaced|ditched|dropped)(?: out)? (?P<one>{_THING}) (?:for|with|by)\b"
@@ -44,7 +53,7 @@ _FORMER = re.compile(
     rf"|(?:^|[,;] )(?:the |our |my )?(?P<three>{_THING}) (?:is|are|was|were|has been|have been|'s)"
     r" (?:gone|out|over|history|sold|retired|no more|dropped)\b"
     rf"|\b(?:the |our |my )?(?P<five>{_THING}) (?:has been|have been|was|were|is) (?:replaced|ousted|overtaken) by\b"
-    rf"|(?:^|[,;] )(?P<six>{_THING}) (?:has |have )?(?:stepped (?:down|aside)|resigned|lost out to|moved on)\b"
+    rf"|(?:^|[,;] )(?P<six>{_THING}) lost out to\b"
     rf"|\b(?:handed|passed|transferred)(?: over)? (?:by|from) (?P<seven>{_THING}) to\b"
     rf"|\b(?:ousted|displaced|overtaken) (?:the |my |our )?(?P<eight>{_THING})(?= as\b| on\b|[,;.]|$)"
     rf"|\btraded (?:the |my |our )?(?P<nine>{_THING}) in\b"
@@ -104,12 +113,17 @@ class Telling:
     @cached_property
     def ended(self) -> bool:
         """Whether it says that something is not, or is no more."""
-        return bool(_ENDED.search(self.text))
+        return bool(_ENDED.search(self.text)) and not _LIFTED.search(self.text)
 
     @cached_property
     def changed(self) -> bool:
         """Whether it says itself that something is not what it was."""
         return says_it_was_otherwise(self.text)
+
+    @cached_property
+    def revised(self) -> bool:
+        """Whether it says that, or that an amount is another one, or that somebody or something gave way."""
+        return self.changed or bool(_REVISED.search(self.text))
 
     @cached_property
     def adds(self) -> bool:

@@ -31,14 +31,12 @@ _OPPOSED = {Agreement.SAME, Agreement.CONTRADICTION}
 _COMPARING = frozenset(["over", "than", "above", "below", "before", "after", "beat", "outrank"])
 """Words of which what stands on their left is not what stands on their right."""
 _DIRECTED = frozenset({"from", "to"})
-_ONE_WAY = word_list("precede follow replicate mirror back copy sync feed report forward push stream depend owe teach")
+_ONE_WAY = frozenset({"precede", "follow", "replicate", "mirror", "back", "copy"})
 """What one does to another, the other cannot do to it."""
 _TYPED = frozenset({"clock", "day", "date", "frequency", "money", "duration", "language"})
 _WHEN_AND_WHERE = frozenset({"clock", "day", "date", "frequency", "place"})
 _SINGLE = frozenset({"place", "by", "who"})
 """Kinds of phrases of which a thing has one at a time."""
-_MEANS = frozenset({"through", "via"})
-"""What says by what something goes."""
 _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
 """Kinds of phrases that say of what, rather than what: another one is another thing."""
 _WISHES = frozenset({"like", "want", "prefer"})
@@ -272,10 +270,7 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
 
 def _aligned(one: _Frame, other: _Frame) -> tuple[Facets, Facets]:
     """Return what both state by kind, where "moved to" states a new value of whatever was stated before."""
-    facets, others = (
-        {"by" if kind in _MEANS and "by" not in frame.facets else kind: words for kind, words in frame.facets.items()}
-        for frame in (one, other)
-    )
+    facets, others = dict(one.facets), dict(other.facets)
     for these, those, verb in ((facets, others, one.verb), (others, facets, other.verb)):
         if verb == "change":
             these.pop("from", None)

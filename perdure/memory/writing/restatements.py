@@ -9,13 +9,17 @@ import re
 from enum import Enum, auto
 
 from perdure.memory.extraction.content_words import Telling, told
-from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS
+from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS, word_list
 from perdure.memory.extraction.substance import substance
+from perdure.words import stem
 
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|been|being|be|gets?|got) (?:\w+ly )?\w+(?:ed|en|wn|pt|ut|id|lt|nt|ung|un)\b", re.I
 )
 _NUMBERED = re.compile(r"^\W*(?:(?:the|our|my|in|on|at) )?[a-z]+ (#?[a-z]*-?\d\S*)", re.IGNORECASE)
+_PERMITTING = frozenset(map(stem, word_list("allow permit let ban forbid outlaw prohibit rule withdraw revoke may")))
+"""What says that something may be done, or may not: beside one of these, the same words say the contrary."""
+_TURNED = re.compile(r"\b(?:turned|reversed|flipped|inverted|swapped|other way (?:a?round))\b", re.IGNORECASE)
 _OWNED = re.compile(r"\w['’]s? ([a-z][\w-]+)", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
 LEAST_SHARED = 2
@@ -24,11 +28,11 @@ LEAST_SHARED = 2
 
 def changes(new: Telling, old: Telling) -> bool:
     """Return whether a statement about a change says that an earlier one no longer holds."""
-    if not new.changed or new.adds or len(old.words & new.words) < LEAST_SHARED:
+    if not new.revised or new.adds or len(old.words & new.words) < LEAST_SHARED:
         return False
-    if _names_former(new, old) or _names_former(old, new):
+    if _names_former(new, old) or _names_former(old, new) or _is_revalued(old, new):
         return True
-    return _is_revalued(old, new) or any(_says_otherwise(old, part) for part in new.parts)
+    return new.changed and any(_says_otherwise(old, part, new) for part in new.parts)
 
 
 def restates(new: Telling, old: Telling) -> bool:
@@ -71,10 +75,19 @@ def _is_revalued(old: Telling, new: Telling) -> bool:
     if len(before) != 1 or len(after) != 1 or _is_numbered_otherwise(old, new):
         return False
     [(number, unit)], [(other, its_unit)] = before, after
-    of = old.words - old.verbs - {number, unit}
+    of = old.words - (old.verbs - new.words) - {number, unit}
+    same = unit == its_unit and number != other and len(of) >= LEAST_SHARED and of <= new.words
+    return same and not _is_of_another_kind(of, old, new)
+
+
+def _is_of_another_kind(of: frozenset[str], old: Telling, new: Telling) -> bool:
+    """Return whether the later one speaks of a part or a kind of what the earlier one does: "junior membership"."""
     # "My daughter's horse" is not my daughter.
-    theirs = any(not told(thing).words <= old.words for thing in _OWNED.findall(new.text))
-    return unit == its_unit and number != other and len(of) >= LEAST_SHARED and of <= new.words and not theirs
+    owned = any(not told(thing).words <= old.words for thing in _OWNED.findall(new.text))
+    added = (new.names - old.names - frozenset(WEEKDAYS)) | (new.qualified - old.words)
+    before = dict(zip(new.order[1:], new.order, strict=False))
+    kind = any(before.get(word, word) not in {*old.words, *new.verbs, word} for word in of)
+    return owned or bool(added) or kind
 
 
 def _amounts(of: Telling) -> list[tuple[str, str]]:
@@ -90,23 +103,23 @@ def _amounts(of: Telling) -> list[tuple[str, str]]:
     return found
 
 
-def _says_otherwise(old: Telling, part: Telling) -> bool:
+def _says_otherwise(old: Telling, part: Telling, new: Telling) -> bool:
     shared, left, added = old.words & part.words, old.words - part.words, part.words - old.words
     if len(shared) < LEAST_SHARED:
         return False
     if old.ended != part.ended:
-        # Who no longer likes hiking alone may like hiking. Other verbs may say the same: "banned" and "not allowed".
-        return not left - old.verbs and not added - part.verbs
+        # Who no longer likes hiking alone may like hiking.
+        return not left - _PERMITTING and not added - _PERMITTING
     if not left:
         here, there = ([word for word in one.order if word in shared] for one in (old, part))
         told_in_order = old.ordered and part.ordered
-        return here != there and (told_in_order or _is_turned_round(old, part)) and len(added) < LEAST_SHARED
+        return here != there and (told_in_order or _is_turned_round(old, part, new)) and len(added) < LEAST_SHARED
     return bool(added) and _is_another_value(old, part, left, added)
 
 
-def _is_turned_round(old: Telling, part: Telling) -> bool:
-    """Return whether one says that A does something to B, and the other that B does it to A."""
-    if _PASSIVE.search(old.text) or _PASSIVE.search(part.text):
+def _is_turned_round(old: Telling, part: Telling, new: Telling) -> bool:
+    """Return whether one says that A does something to B, and the other that it was turned round: B does it to A."""
+    if not _TURNED.search(new.text) or _PASSIVE.search(old.text) or _PASSIVE.search(part.text):
         return False
     for verb in old.verbs & part.verbs:
         (does, _, to), (other, _, by) = (_around(one.order, verb) for one in (old, part))

@@ -23,6 +23,7 @@ _CODE = (
 )
 _NUMBERED_ONE = (
     r"(?:locker|gate|door|garage|shed|lift) (?:\d{1,4}[a-z]?|[a-z]\d{1,3}) (?:has(?! been)|holds|contains|belongs)\b"
+    r"(?![^.;\n]*(?:\d|\b(?:code|pin|combination|combo|number)\b))"
 )
 """One of several, by its number: "Locker 121 has the sledges in it"."""
 NUMBERED = (

@@ -8,8 +8,8 @@ _CHANGE_OF_MIND = re.compile(
     r"|took over|taken over"
     r"|returned to our|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
     r"|(?:went|gone|changed|moved) back(?=:)|(?:has|have|was|were) (?:been )?changed (?:to|from|over)"
-    r"|(?:i'm|i am|we're|we are) (?:drinking|eating|taking|using|buying|cooking|heating|commuting|cycling|driving"
-    r"|wearing|paying|shopping|sleeping) [^.;]{2,60}\b(?:again|once more)\b"
+    r"|(?:i'm|i am|we're|we are) (?:drinking|taking|using|buying|heating|commuting|cycling|wearing|paying|sleeping)"
+    r" (?!lunch|dinner|breakfast|home|some )[^.;]{2,40} (?:with|without|by|from|as) [^.;]{2,40}\b(?:again|once more)\b"
     r"|given the choice|cancelled (?:my|our)|canceled (?:my|our)"
     r"|(?:is|are) (?:gone|out|history|retired)[,;] [^,;]{3,60}\b(?:now|again|instead|is what|is who)\b)",
     re.IGNORECASE,
@@ -22,6 +22,11 @@ _REASON = re.compile(
     r"|outrageous|ridiculous|a (?:pain|mess|disaster|nightmare|waste of \w+))[.!]?\s*$",
     re.IGNORECASE,
 )
+_DECIDED = re.compile(
+    r",\s+(?:the|our|my) [\w' -]{2,30} (?:has|have) (?:decided|ruled|voted|agreed)(?: (?:so|that|it))?[.!]?\s*$",
+    re.IGNORECASE,
+)
+"""Who decided what was said before."""
 _PART = re.compile(r"[,;:]\s+|\s+(?:and|so)\s+(?=(?:my|our|the|it|i|we|that)\b)")
 
 
@@ -37,7 +42,7 @@ def without_turning_back(words: str) -> str:
 
 def without_reason(words: str) -> str:
     """Return words without why something else no longer holds: "We lint with ruff, flake8 was too slow"."""
-    return _REASON.sub("", words)
+    return _DECIDED.sub("", _REASON.sub("", words))
 
 
 def parts(sentence: str) -> list[str]:

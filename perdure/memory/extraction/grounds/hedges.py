@@ -141,8 +141,7 @@ _NO_MATTER = re.compile(r", [\w' -]{2,25} or not(?=[.!]|\s*$)")
 """What changes nothing: "school night or not"."""
 _POLITELY = re.compile(r"^(?:could|would) you (?:please |pls )?(?=(?:always|only|never)\b)")
 _MAY_BE_DONE = re.compile(
-    r"\bmay be (?=(?:renewed|used|taken|returned|parked|booked|carried|kept|brought|shared|reserved|exchanged|collected"
-    r"|borrowed|paid|claimed|transferred)\b)"
+    r"\bmay be (?=(?:renewed|used|returned|booked|reserved|exchanged|borrowed|claimed|transferred)\b[^.;]*\d)"
 )
 
 

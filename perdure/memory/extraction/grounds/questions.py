@@ -102,11 +102,16 @@ def is_marked_as_question(words: str) -> bool:
 
 _TAG = re.compile(
     r"(?<=\w\w)(?:[,;.]? (?:ok(?:ay)?|al ?right|deal|understood|got it)"
-    r"|,? (?:so |and )?(?:can|could|will|would) you (?:please )?(?:keep|bear|remember|note|save|store)\b[^?.]{0,40})"
+    r"|, (?:so |and )?(?:can|could|will|would) you (?:please )?(?:(?:keep|bear) (?:that|this|it) in mind"
+    r"|(?:remember|note|save|store) (?:that|this|it))\b[^?.]{0,40})"
     r"\s*\?+\s*$"
 )
 """What is asked after a statement, and asks nothing of it."""
-_EACH_TIME = re.compile(r"^(?:can|could|will|would) you (?:please |pls )?(?:always|only|never)\b")
+_EACH_TIME = re.compile(
+    r"^(?:can|could|will|would) you (?:please |pls )?(?:always|only|never) (?:write|answer|reply|use|give|put|show"
+    r"|format|address|call|speak|explain|send|add|include|list|sort|sign|spell|round|translate|cite|start|end|begin|avoid|ask"
+    r"|tell|cc|copy|remind|quote|mention|summari[sz]e)\b"
+)
 """Begins like a question, and says how somebody wants it."""
 
 

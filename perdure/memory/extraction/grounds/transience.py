@@ -168,7 +168,7 @@ _LASTING_CHANGE = re.compile(
     r"|closed|opened|merged|deprecated|removed|lived|worked|played|used|owned|standardi[sz]ed|enabled"
     r"|disabled|limited|based|allowed|trained|studied|attended|founded|graduated|qualified|learned|learnt"
     r"|grown|written|built|inherited|known"
-    r"|decided|ruled|voted|raised|lowered|increased|reduced|decreased|extended|shortened|upgraded|downgraded|bumped|converted|doubled"
+    r"|raised|lowered|increased|reduced|decreased|extended|shortened|upgraded|downgraded|bumped|converted|doubled"
     r"|halved|suspended|resumed|reinstated|discontinued|introduced|abolished|swapped|elected|promoted|transferred"
     r"|reverted|enrolled|leased|quit|(?:gone|went|set|changed|moved) back|changed (?:[\w' -]+ )?(?:to|from))\b"
     r"|\bfor good\b|\bsince\b|\bfor (?:\w+ )?(?:years|decades|ages|months"
@@ -197,7 +197,7 @@ _WHERE_IT_STANDS = re.compile(
     r"|\d%? (?:\w+ )?(?:at|as of|@) \d{1,2}:\d\d(?=[.,;)]|\s*$)|\b\d+ (?:\w+ )?(?:waiting|queued|pending"
     r"|running(?! [a-zX])|in flight|in progress|in the queue|left|remaining|to go)\b|\b\d+ (?:of|out of"
     r"|/) \d+ (?:files|tests|tasks|pods|items|rows|steps|pages|done|records|jobs|chunks|MB|GB)\b"
-    r"|\bload average\b|\buptime\b\W{0,3}(?:is |of |at )?\d|^(?:on|in|at) (?:mobile|a call|a meeting|transit|the bus"
+    r"|\bload average\b|\buptime\b(?! matters)|^(?:on|in|at) (?:mobile|a call|a meeting|transit|the bus"
     r"|the train"
     r"|my phone)\b|\b(?:i've|i have) (?:\w+ ){0,2}(?:to go|a (?:call|meeting) (?:now|in)|no (?:signal"
     r"|reception|battery|voice|time))\b|\bout of (?:breath|signal|range|cash|battery|town|the country)\b"
@@ -274,7 +274,7 @@ _LASTING_TRAIT = (
     r"|x[\w']*|sick of|tired of|bored of|interested|able|unable|scared of|afraid of|claustrophobic"
     r"|in (?:charge|my|her|his|their|sales|accounts|accounting|marketing|finance|support|engineering|hr|it"
     r"|the (?:\w+ )?(?:choir|band|team|union|club|business|committee|board|orchestra|habit|x\w*))"
-    r"|on \w+ v?\d+(?:\.\d+)+"
+    r"|on (?!page|chapter|line|step|level|section|episode|floor|track|lap|mile|km)\w+ v?\d+(?:\.\d+)+"
     r"|on (?:blood|medication|insulin|antidepressants|the (?:board|committee|council|team|pill|parents)"
     r"|a (?:\w+ )?(?:diet|plan|contract|tariff|visa))|with (?:a|the|x\w*)|between|under (?:contract"
     r"|warranty)|" + _STABLE_ING + r")"
@@ -319,11 +319,11 @@ def is_of_now(words: str) -> bool:
     return bool(_NOW.search(words) or _MOMENT.search(words))
 
 
-_EACH_DAY = r"(?:i'm|i am|we're|we are) (?:in bed|asleep|up|awake|home|out the door|at my desk)"
+_EACH_DAY = r"(?:i'm|i am|we're|we are) (?:in bed|asleep|up)"
 _LASTS = re.compile(
     rf"{_EACH_DAY} by (?:half|quarter|noon|midnight|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d)"
     rf"|^by (?:half |quarter )?[\w: ]{{1,20}}?,? {_EACH_DAY}[.!]?\s*$"
-    r"|\b(?:course|class|classes|lessons?|meetings?|therapy|appointments?|group|workshops?|sessions?|training|degree"
+    r"|^(?!.*\b(?:next|today's|this)\b).*\b(?:course|class|classes|lessons?|meetings?|therapy|appointments?|group|workshops?|sessions?|training|degree"
     r"|program(?:me)?|tuition|choir|club) (?:is|are) online\b"
 )
 """What looks like a state that passes, and tells when or how something always is."""

@@ -226,3 +226,8 @@ def test_any_two_sentences_can_be_compared(one: list[str], other: list[str]) -> 
     first, second = assertion_of(" ".join(one), AT).assertion, assertion_of(" ".join(other), AT).assertion
     if first and second and agreement(first, second) is Agreement.SAME:
         assert agreement(second, first) is not Agreement.CONTRADICTION
+
+
+def test_many_spaces_take_no_longer_than_few() -> None:
+    spaces = " " * 300
+    assert assertion_of(f"The safe{spaces}is not{spaces}opened in{spaces}x", AT)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.memory.extraction.content_words import says_it_was_otherwise, told
+from perdure.memory.extraction.content_words import told
 from perdure.memory.writing.restatements import changes, restates
 
 CHANGED = (
@@ -45,7 +45,6 @@ CHANGED = (
     ("Screens are allowed at our dinner table.", "We banned screens from the dinner table."),
     ("The ledger service calls the tax service.", "We turned it round, the tax service calls the ledger service now."),
     ("The front desk uses Calendora for appointments.", "Calendora was replaced by SlotPilot at the front desk."),
-    ("The head of the sales floor is Ngozi.", "Ngozi stepped down and Henrik was named head of the sales floor."),
     (
         "Urine samples are labelled before they are chilled.",
         "New protocol: urine samples are chilled before labelling.",
@@ -113,7 +112,7 @@ def test_a_change_is_told_from_the_words_that_both_share(old: str, new: str) -> 
 
 @pytest.mark.parametrize(("old", "new"), CHANGED)
 def test_what_does_not_tell_of_a_change_changes_nothing(old: str, new: str) -> None:
-    assert says_it_was_otherwise(new)
+    assert told(new).revised
     assert not changes(told("The office dog is called Bo."), told(old))
     assert not changes(told(old), told(old))
 
@@ -140,7 +139,7 @@ def test_where_the_order_says_something_another_order_says_another_thing() -> No
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     assert isinstance(changes(told(one), told(other)), bool)
-    assert not changes(told(one), told(one)) or says_it_was_otherwise(one)
+    assert not changes(told(one), told(one)) or told(one).revised
     assert restates(told(one), told(other)) == restates(told(other), told(one))
 
 

@@ -66,3 +66,36 @@ def test_what_is_said_again_in_other_words_is_one_memory(first: str, second: str
 @pytest.mark.parametrize(("one", "other"), APART)
 def test_two_things_do_not_replace_each_other(one: str, other: str) -> None:
     assert len(texts(one, other)) == 2
+
+
+BOTH_HOLD = (
+    ("Alex reviews pull requests.", "Alex no longer merges pull requests."),
+    ("The service reads from Kafka.", "The service no longer writes to Kafka."),
+    ("Anna writes the newsletter.", "Anna no longer edits the newsletter."),
+    ("Customers can pay invoices online.", "Customers can no longer edit invoices online."),
+    ("Our cat sleeps in the kitchen.", "Our cat no longer eats in the kitchen."),
+    ("My daughter's name is Mia.", "My daughter is eight now."),
+    ("Our team's name is Falcon.", "Our team is remote."),
+    ("Anna Berg is our lawyer.", "Anna Berg resigned from the school board."),
+    ("Anna is the head of sales.", "Anna resigned as head of the choir."),
+    ("Invoices are sent by Anna.", "Invoices are sent via email."),
+    ("I commute by train.", "I commute via Milan."),
+    ("Payments are taken through Stripe.", "Payments are taken via PayPal."),
+    ("Membership of the club is 40 euros.", "The club raised its junior membership to 20 euros."),
+    ("Team Blue has 5 members.", "Team Blue in Oslo grew to 12 members."),
+    ("Bob emails Alice every day.", "Alice emails Bob now."),
+    ("Tom manages Anna.", "Anna manages Tom's brother now."),
+    ("The bank I work at is ING.", "The bank I work with is KBC."),
+    ("The city I fly to is Rome.", "The city I fly from is Oslo."),
+)
+"""Pairs of which the second one speaks of somebody or something else, of a part, or of another thing that is done."""
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH_HOLD)
+def test_what_speaks_of_something_else_replaces_nothing(first: str, second: str) -> None:
+    assert len(texts(first, second)) == 2
+
+
+def test_a_ban_that_is_lifted_is_believed_no_longer() -> None:
+    banned, lifted = "Smoking is banned on the balcony.", "We no longer ban smoking on the balcony."
+    assert texts(banned, lifted) == [lifted.lower()]
