@@ -10,7 +10,7 @@ from perdure.errors import InvalidInput
 from perdure.memory.updates import corrections, merges, revisions
 from perdure.memory.updates.plans import AskedChange, ChangePlan
 from perdure.memory.updates.versions import version_of
-from perdure.memory.writing.contradictions import doubt, overtaken, verdict
+from perdure.memory.writing.contradictions import doubt, overtaken, suspended, verdict
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
 from perdure.values.changes import ActorKind
@@ -61,8 +61,12 @@ class Reverter:
         if again.valid_until is not None and again.valid_until <= asked.at:
             problem = f"what it said at {version} was over on {again.valid_until:%Y-%m-%d}"
             raise InvalidInput("version", problem, fix="remember it with a later valid_until")
-        changed |= await self._replaced(asked, before, again, item)
-        changed |= await self._contradicted(asked, again, item, without=changed.keys())
+        gone = await self._replaced(asked, before, again, item)
+        # What overrides the one that replaced it for a while overrides it, too.
+        under = [one for taken, _ in gone.values() if isinstance(taken, Memory) for one in taken.suspended]
+        changed |= {memory.id: (memory, suspended(again, under, asked.at)), **gone}
+        overriding = {one.by for one in under}
+        changed |= await self._contradicted(asked, again, item, without=changed.keys(), overriding=overriding)
         return ChangePlan(memory.id, tuple(changed.values()))
 
     async def _replaced(
@@ -93,14 +97,14 @@ class Reverter:
         return changed
 
     async def _contradicted(
-        self, asked: AskedChange, again: Memory, item: MemoryItem, *, without: Collection[str]
+        self, asked: AskedChange, again: Memory, item: MemoryItem, *, without: Collection[str], overriding: set[str]
     ) -> dict[str, tuple[Entry | None, Entry]]:
         """Return what else is believed and contradicts a memory, after the memory was reverted."""
         terms = item.assertion.about if item.assertion else ()
         beside = await self._longterm.about(asked.tenant, terms, {item.content})
         others = [one for one in beside if one.id not in without and asked.operation not in one.operations]
         is_settled = asked.request.by.kind is ActorKind.PERSON
-        found = verdict(item, again.id, others, settled_at=asked.at if is_settled else None)
+        found = verdict(item, again.id, others, settled_at=asked.at if is_settled else None, overriding=overriding)
         if found.decision is Decision.HOLD:
             raise InvalidInput("version", found.reason, fix=_ASK)
         if found.decision is Decision.REJECT:

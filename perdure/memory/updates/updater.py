@@ -215,14 +215,13 @@ class Updater:
             if before is None or headline_of(before.text) != headline_of(after.text)
         ]
         vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
-        by: Actor = asked.request.by
         return [
             Change(
                 id=after.id,
                 expected=before.version if before else 0,
                 entry=after,
                 vector=vectors.get(headline_of(after.text)),
-                by=by,
+                by=asked.request.by,
                 why=revisions.why_of(asked.request.update, after),
                 note=asked.request.note,
                 operation=asked.operation,
@@ -271,7 +270,7 @@ class Updater:
     ) -> ChangePlan:
         """Plan a correction that says something else: another memory, which replaces this one."""
         target = memory_id(asked.tenant, item.memory_type, statement(item.content))
-        terms = set(item.assertion.about) if item.assertion else set[str]()
+        terms = item.assertion.about if item.assertion else ()
         beside = await self._longterm.about(asked.tenant, terms, {item.content})
         others = [one for one in beside if one.id != memory.id and asked.operation not in one.operations]
         # What the replaced one was still to end goes on, unless what replaces it ends that as well.
@@ -279,8 +278,8 @@ class Updater:
         others = [*goes_on.values(), *(one for one in others if one.id not in goes_on)]
         offered: dict[str, Any] = {"tenant": asked.tenant, "key": asked.operation[:300], "items": (item,)}
         batch = Batch(**offered, by=asked.request.by, accepted_at=asked.at, stated_by=asked.stated_by)
-        above = corrections.overriding(memory, others)
-        found = verdict(item, target, others, author=author_of(batch, item), overriding=above)
+        author, over = author_of(batch, item), corrections.overriding(memory, others)
+        found = verdict(item, target, others, author=author, overriding=over)
         if found.decision in (Decision.HOLD, Decision.REJECT):
             raise InvalidInput("content", found.reason, fix="correct or forget that one first")
         corrections.require_kept(found.over, "content", asked.request.by.kind)
@@ -294,7 +293,8 @@ class Updater:
                 corrections.require_undoubted(stored, said, by, update.confidence)
             source, sure = corrections.believed_anew(stored, update, by)
             believed = {**corrections.fields_beside(new, update, fields), "confidence": sure, "source": source}
-        new = suspended(new.changed(**believed, supersedes=memory.id), suspensions(found.under), asked.at)
+        under = (*memory.suspended, *suspensions(found.under))
+        new = suspended(new.changed(**believed, supersedes=memory.id), under, asked.at)
         replaced: list[tuple[Entry | None, Entry]] = [(memory, memory.superseded(target, asked.at))]
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
         replaced += [(one, one) for one in goes_on.values() if one not in found.over]

@@ -79,21 +79,20 @@ def verdict(
             said = (memory for memory, old in retold if restates(new, old) and _says_the_same_now(memory, item))
             same = next(said, None)
     over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
-    late = [
-        memory
-        for memory in over
-        if memory.last_seen > (settled_at or item.occurred_at) or (memory.id in overriding and _goes_on(item, memory))
-    ]
+    above = [memory for memory in over if memory.id in overriding and _ends_before(item, memory)]
+    over = [memory for memory in over if memory not in above]
+    late = [memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)]
     if final := next((memory for memory in late if not _goes_on(item, memory)), None):
         return Contradiction(Decision.REJECT, reason=f"{final.id} was said later, and contradicts it", stands=final)
     over = [memory for memory in over if memory not in late]
     for memory in over if settled_at is None else ():
         if reason := doubt(memory, item, author):
             return Contradiction(Decision.HOLD, reason=f"{reason}: {memory.id}", stands=memory)
+    under = (*above, *late)
     item = ending(item, same or next((memory for memory in known if memory.id == target), None))
     if any(replaces(item, memory) for memory in over):
-        return Contradiction(Decision.SUPERSEDE, same, tuple(over), under=tuple(late))
-    return Contradiction(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over), under=tuple(late))
+        return Contradiction(Decision.SUPERSEDE, same, tuple(over), under=under)
+    return Contradiction(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over), under=under)
 
 
 def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tuple[Memory | None, list[Memory]]:
@@ -144,9 +143,12 @@ def _is_all_said(item: MemoryItem, memory: Memory) -> bool:
 
 def _goes_on(item: MemoryItem, memory: Memory) -> bool:
     """Return whether a statement holds again after a memory that was said later; a constraint is never put aside."""
-    if item.memory_type is MemoryType.CONSTRAINT or memory.valid_until is None:
-        return False
-    return memory.valid_until < (item.valid_until or _EVER)
+    return item.memory_type is not MemoryType.CONSTRAINT and _ends_before(item, memory)
+
+
+def _ends_before(item: MemoryItem, memory: Memory) -> bool:
+    """Return whether a memory ends while a statement still holds."""
+    return memory.valid_until is not None and memory.valid_until < (item.valid_until or _EVER)
 
 
 def suspensions(under: Iterable[Memory]) -> tuple[Suspension, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from perdure.memory.recall.service import Recall
-from perdure.values.updates import Correction, Feedback, Merger, Removal
+from perdure.values.updates import Correction, Feedback, Merger, Removal, Reversion
 from tests.integration.conftest import Stores
 from tests.integration.memory.recall.test_strategies import ask, recall_of, texts
 from tests.integration.memory.updates.test_updater import ADA, change, stored, told
@@ -115,6 +115,21 @@ async def test_correcting_the_usual_truth_leaves_what_overrides_it_for_a_while(
     assert await believed(recall, tenant, days=3) == {corrected}
     await change(stores, tenant, brief, Removal())
     assert await believed(recall, tenant) == {corrected}, "it was overridden, and by nothing else"
+
+
+async def test_a_correction_in_other_words_is_overridden_as_well(stores: Stores, recall: Recall, tenant: str) -> None:
+    usual, brief = await known(stores, recall, tenant)
+    corrected = await change(stores, tenant, usual, Correction(content="Hetzner hosts the demo."))
+    assert [one.by for one in (await stored(stores, tenant, corrected.id)).suspended] == [brief]
+
+
+async def test_taking_back_such_a_correction_leaves_it_too(stores: Stores, recall: Recall, tenant: str) -> None:
+    usual, _ = await known(stores, recall, tenant)
+    version = (await stored(stores, tenant, usual)).version
+    await change(stores, tenant, usual, Correction(content="The demo runs on host canvas-9."))
+    await change(stores, tenant, usual, Reversion(version=version))
+    assert await believed(recall, tenant) == {BRIEF}
+    assert await believed(recall, tenant, days=3) == {USUAL}
 
 
 @pytest.mark.parametrize("late", ["said earlier", "restored"])

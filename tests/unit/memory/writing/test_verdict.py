@@ -116,3 +116,12 @@ EXPLICIT, LEARNED, INFERRED, MERGED = Source.EXPLICIT, Source.LEARNED, Source.IN
 def test_a_person_is_asked_with_the_reason(of_memory: dict[str, Any], of_item: dict[str, Any], reason: str) -> None:
     old = memory(MONDAY, **{"source": EXPLICIT, **of_memory})
     assert doubt(old, TUESDAY.changed(**of_item)) == reason
+
+
+@pytest.mark.parametrize("kind", [MemoryType.FACT, MemoryType.CONSTRAINT])
+def test_a_correction_is_no_word_against_what_overrides_the_corrected_memory(kind: MemoryType) -> None:
+    brief = memory(TUESDAY, "mem_brief", valid_until=NOW + 5 * DAY)
+    corrected = said("The deploy window is on Thursday.", 2, memory_type=kind)
+    found = verdict(corrected, "mem_new", [brief], overriding={"mem_brief"})
+    assert (found.decision, found.over, found.under) == (Decision.INSERT, (), (brief,))
+    assert verdict(corrected, "mem_new", [brief]).over == (brief,), "the control: said by itself, it ends that one"
