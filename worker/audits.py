@@ -18,6 +18,7 @@ from perdure.stores.audit.lines import AuditHead, AuditLine
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.audit_heads import AuditHeads
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.installation import Installation
 from perdure.stores.tenant_key import TenantKey
 from perdure.values.changes import Actor
 
@@ -65,7 +66,7 @@ async def show(settings: Settings, user_id: str, of: str | None, since: datetime
     """
     key = TenantKey.load(settings.tenant_key_file)
     folder, tenant = settings.journal_folder / FOLDER, key.tenant_of_installation
-    if user_id or of:
+    if user_id.strip() or of:
         tenant = key.tenant_of_owner(of) if of else key.tenant_of(user_id)
     lines = await disk.in_thread(_STORE, lambda: shown(folder, key.derived(LABEL), tenant, since))
     members = members_of(await Journal(settings.journal_folder).read(tenant)) if of else {}
@@ -95,7 +96,7 @@ async def remove(settings: Settings, addresses: Addresses, days: int, by: Actor)
     before = datetime.now(UTC) - timedelta(days=days)
     removal = await disk.in_thread(_STORE, lambda: removable(folder, key.derived(LABEL), known, before))
     if removal.files:
-        async with _writing(settings, addresses, key) as (audit, heads):
+        async with writing(settings, addresses, key) as (audit, heads):
             await audit.removing(removal, by)
             await disk.in_thread(_STORE, lambda: files.remove(folder, removal.files))
             await heads.forget(removal.files)
@@ -115,35 +116,21 @@ async def accept(settings: Settings, addresses: Addresses, by: Actor) -> list[st
     known = await _known(addresses)
     found = await disk.in_thread(_STORE, lambda: verified(folder, key.derived(LABEL), known))
     if found.missing:
-        async with _writing(settings, addresses, key) as (audit, _):
+        async with writing(settings, addresses, key) as (audit, _):
             await audit.accepting(list(found.missing.values()), by)
     return sorted(found.missing)
 
 
-async def administered(settings: Settings, addresses: Addresses, about: str, *, why: str, by: Actor) -> None:
-    """Record that somebody does what only an administrator does, before it is done.
-
-    Args:
-        settings: Where the journal's folder and the tenant key are.
-        addresses: Where Redis is.
-        about: The id of what it is about.
-        why: What is done.
-        by: Who does it.
+@contextlib.asynccontextmanager
+async def writing(settings: Settings, addresses: Addresses, key: TenantKey) -> AsyncGenerator[tuple[Audit, AuditHeads]]:
+    """Begin a chain of this process's own, which ends with the block.
 
     Raises:
-        TenantKeyMissing: The key is not here.
-        StoreUnavailable: It cannot be recorded, so it must not be done.
+        TenantKeyMismatch: The installation has another key: no later check could read what is written under this one.
+        StoreUnavailable: Redis does not answer.
     """
-    async with _writing(settings, addresses, TenantKey.load(settings.tenant_key_file)) as (audit, _):
-        await audit.administered(about, why=why, by=by)
-
-
-@contextlib.asynccontextmanager
-async def _writing(
-    settings: Settings, addresses: Addresses, key: TenantKey
-) -> AsyncGenerator[tuple[Audit, AuditHeads]]:
-    """Begin a chain of this process's own, which ends with the block."""
     async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
+        await Installation(redis).require(key)
         heads = AuditHeads(redis)
         audit = Audit(settings.journal_folder / FOLDER, key, heads)
         try:

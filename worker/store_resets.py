@@ -30,7 +30,7 @@ async def begin_journal(settings: Settings, addresses: Addresses, by: Actor) -> 
     return begun
 
 
-async def drop_collections(settings: Settings, addresses: Addresses) -> None:
+async def drop_collections(settings: Settings, addresses: Addresses, by: Actor) -> None:
     """Delete the collections in Weaviate, so that the next worker rebuilds them from the journal.
 
     Raises:
@@ -43,6 +43,7 @@ async def drop_collections(settings: Settings, addresses: Addresses) -> None:
         for loss in await reading.whole.examine():
             if loss.store is not Store.WEAVIATE:
                 raise StoreLost(loss.store, f"{loss.kind.told}: not all that is deleted would come back")
+        await reading.audit.administered("weaviate", why="delete the collections", by=by)
         await reading.longterm.drop()
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from perdure.documents import refuse_unknown
-from perdure.errors import TenantKeyMissing
+from perdure.errors import StoreUnavailable, TenantKeyMissing
 from perdure.refusals import KeyReused, NotAuthenticated, UnknownThing
 from perdure.values.access_tokens import AccessToken, Caller, NewToken, TokenRequest, caller_of, new_token, parts_of
 from perdure.values.changes import Actor
@@ -31,7 +31,7 @@ class AccessCalls(MemoryCalls):
 
         refuse_unknown(request)
         made = new_token(request, datetime.now(UTC), by)
-        await self._administered(made.token.id, why="token created", by=by)
+        await self._administered(made.token.id, why="create a token", by=by)
         await AccessTokens(self._redis()).add(made.token)
         return made
 
@@ -48,7 +48,7 @@ class AccessCalls(MemoryCalls):
 
         Raises:
             UnknownThing: There is none with this id.
-            StoreUnavailable: Redis does not answer, or it cannot be audited.
+            StoreUnavailable: Redis does not answer.
         """
         from perdure.stores.redis.access_tokens import AccessTokens  # noqa: PLC0415  the same
 
@@ -56,7 +56,11 @@ class AccessCalls(MemoryCalls):
         token = await tokens.one(identifier)
         if token is None:
             raise UnknownThing("id", f"there is no token {identifier!r}", fix="perdure tokens list shows the ids")
-        await self._administered(identifier, why="token revoked", by=by)
+        try:
+            await self._administered(identifier, why="revoke a token", by=by)
+        except StoreUnavailable as error:
+            # Whoever must not come in any more is kept out although the disk is full.
+            self._notify(f"that it is revoked is not audited: {error}")
         await tokens.remove(token)
 
     # Neither this nor ``admission`` has a span of its own: each request asks both, and its span has what they say.

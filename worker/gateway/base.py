@@ -28,6 +28,7 @@ from worker.worker_wait import waiting
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+    from perdure.memory.audit.audit import Audit
     from worker.reader import Reader
 
 
@@ -101,6 +102,7 @@ class Base:
         self._opening = asyncio.Lock()
         self._reader: Reader | None = None
         self._connection: Redis | None = None
+        self._audit: Audit | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -208,16 +210,22 @@ class Base:
 
         Args:
             about: The id of what it is about.
-            why: What is done.
+            why: What is about to be done.
             by: Who does it.
 
         Raises:
+            TenantKeyMismatch: The installation has another key.
             StoreUnavailable: It cannot be recorded, so it must not be done.
         """
         from worker import audits  # noqa: PLC0415  it loads Redis's client
 
         with suppress(TenantKeyMissing):
-            await audits.administered(self._settings, self._addresses, about, why=why, by=by)
+            async with self._opening:
+                if self._audit is None:
+                    key = TenantKey.load(self._settings.tenant_key_file)
+                    opened = audits.writing(self._settings, self._addresses, key)
+                    self._audit, _ = await self._stack.enter_async_context(opened)
+            await self._audit.administered(about, why=why, by=by)
 
     def _found_by(self, workflow: str, argument: Any) -> TypedSearchAttributes | None:
         """Return what an erasure finds the history by, even if the request is refused; None without the tenant key."""

@@ -268,5 +268,4 @@ class MemoryCalls(Base):
             )
         from worker import store_resets  # noqa: PLC0415  it loads every store's client
 
-        await self._administered("weaviate", why="collections deleted", by=by)
-        await store_resets.drop_collections(self._settings, self._addresses)
+        await store_resets.drop_collections(self._settings, self._addresses, by)

@@ -56,7 +56,7 @@ class ScheduleCalls(TaskCalls):
         """
         # What its id stands for outside the schedule does not matter: each start has one of its own.
         await self._check_at_once(started_at(task, datetime.now(UTC)))
-        await self._administered(task.workflow_id, why="task scheduled", by=by)
+        await self._administered(task.workflow_id, why="schedule a task", by=by)
         client, wanted = await self.client(), _definition(task, timing, self._settings.task_queue)
         memo = {TASK: task.task_id, STARTED_BY: by.model_dump(mode="json")}
         handle = client.get_schedule_handle(task.workflow_id)
@@ -96,7 +96,7 @@ class ScheduleCalls(TaskCalls):
         try:
             if not is_of_task(await handle.describe()):
                 raise unknown
-            await self._administered(identifier, why="schedule deleted", by=by)
+            await self._administered(identifier, why="delete a schedule", by=by)
             await handle.delete()
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:

@@ -225,7 +225,7 @@ class Forgetter:
                     expected=before.version,
                     entry=after,
                     by=by,
-                    why=f"the sweep {sweep} was undone",
+                    why=f"what {sweep} forgot was restored",
                     operation=operation,
                 )
                 for before, after in changed

@@ -234,7 +234,7 @@ async def test_forgetting_and_undoing_name_who_and_why(stores: Stores, tenant: s
     told = await stores.journal.history(tenant, identifier)
     assert [(line.entry.state, line.by, line.why) for line in told[1:]] == [
         (State.FORGOTTEN, SWEEP, "expired"),
-        (State.CURRENT, PERSON, "the sweep sweep-1 was undone"),
+        (State.CURRENT, PERSON, "what sweep-1 forgot was restored"),
     ]
     assert await locally(stores, tenant) == {identifier: 1}
 

@@ -58,8 +58,8 @@ async def test_a_token_is_shown_once_lets_somebody_in_and_is_revoked(installed: 
     audited = json.loads((await installed.perdure("audit", "show", "--installation", "--json")).out)
     done = [one["ids"] for one in audited if one["kind"] == "administered"]
     assert [one for one in done if [identifier] in one.values()] == [
-        {"token created": [identifier]},
-        {"token revoked": [identifier]},
+        {"create a token": [identifier]},
+        {"revoke a token": [identifier]},
     ]
 
 

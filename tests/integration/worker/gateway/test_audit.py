@@ -202,7 +202,7 @@ async def test_what_cannot_be_audited_is_not_administered(here: Deployment, serv
         found = await gateway.audit(installation=True, by=ADA)
         await gateway.revoke_token(identifier, by=ADA)
     assert [(line.by, line.ids) for line in found if line.operation == identifier] == [
-        (ADA, {"token created": (identifier,)})
+        (ADA, {"create a token": (identifier,)})
     ]
 
 
