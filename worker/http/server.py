@@ -9,6 +9,7 @@ import sys
 from collections.abc import Generator
 
 import uvicorn
+import uvloop
 
 from localservers import state
 from perdure.errors import InvalidInput
@@ -80,7 +81,8 @@ def serve(settings: Settings) -> None:
             # Whoever asks is who the token says, and no header of a proxy's changes that.
             proxy_headers=False,
         )
-        asyncio.run(_Server(config, told).serve(sockets=[listening]))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_Server(config, told).serve(sockets=[listening]))
     finally:
         listening.close()
         telemetry.stop()
