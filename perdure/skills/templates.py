@@ -158,7 +158,7 @@ class RecallTemplate(Passed):
     profile: ProfileName | None = None
     """The weights that the result is ordered by; without it, the strategy's own."""
     tags: tuple[Name, ...] = ()
-    """Only what has one of these tags."""
+    """Only what has all of these tags."""
     scopes: tuple[Name, ...] = ()
     """Only what counts in one of these scopes; what has none counts everywhere."""
     since: Template | None = None

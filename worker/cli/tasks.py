@@ -273,7 +273,7 @@ async def answer(
 ) -> None:
     """Answer a question that a task waits for.
 
-    Example: perdure answer task.yaml pay.approve yes --because 'checked by phone'
+    Example: perdure answer task.yaml pay yes --because 'checked by phone'
     """
     given = validated(Answer, {"question_id": question, "value": value, "note": because}, "", InvalidAnswer)
     await gateway(Settings()).answer(workflow_id_of(task), given, by=person(by))
