@@ -158,11 +158,11 @@ class Audit:
             await self._write(line)
 
     async def administered(self, about: str, *, why: str, by: Actor) -> None:
-        """Write that somebody administers the installation; on return it is on the disk.
+        """Write what somebody is about to do as an administrator; on return it is on the disk.
 
         Args:
             about: The id of what it is about.
-            why: What is done.
+            why: What is about to be done.
             by: Who does it.
 
         Raises:

@@ -14,7 +14,7 @@ from perdure.memory.extraction.lexicon import (
     word_list,
 )
 from perdure.memory.extraction.phrases import normalised, stemmed
-from perdure.memory.extraction.speech import LONGEST, spoken, tokens_of
+from perdure.memory.extraction.speech import LONGEST, calm, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, FORMS
 from perdure.words import stem
 
@@ -159,7 +159,7 @@ def told(text: str) -> Telling:
     """Return a sentence with its words, in the form in which they are compared."""
     if len(text) > LONGEST:
         return Telling(text, (), frozenset(), frozenset(), ordered=False)
-    plain, _ = spoken(text.lower() if text.isupper() else text)
+    plain, _ = spoken(calm(text))
     order: dict[str, None] = {}
     names: set[str] = set()
     verbs: set[str] = set()

@@ -22,6 +22,11 @@ LONGEST = 1_000
 """Characters of a sentence that is read; longer ones are texts. A choice."""
 
 
+def calm(text: str) -> str:
+    """Return a text that is shouted, all in capitals, in small letters; any other as it is."""
+    return text.lower() if text.isupper() else text
+
+
 def spoken(text: str) -> tuple[str, bool]:
     """Return a sentence without what people say before and after it, and whether that says that something changed."""
     revises = False

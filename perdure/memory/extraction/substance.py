@@ -20,7 +20,7 @@ from perdure.memory.extraction.lexicon import (
     word_list,
 )
 from perdure.memory.extraction.phrases import normalised, stemmed
-from perdure.memory.extraction.speech import LONGEST, spoken, tokens_of
+from perdure.memory.extraction.speech import LONGEST, calm, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, DISLIKING, FORMS, KEEPING, LIKING, RESPONSIBLE
 from perdure.values.assertions import SPEAKERS, Assertion
 from perdure.words import stem
@@ -88,8 +88,7 @@ def adds_nothing(new: str, old: str, assertion: Assertion) -> bool:
 
 
 def _plain(text: str) -> str:
-    text = text[:LONGEST]
-    text = text.lower() if text.isupper() else text
+    text = calm(text[:LONGEST])
     return spoken(text)[0] or text
 
 

@@ -278,8 +278,8 @@ class Updater:
         others = [*goes_on.values(), *(one for one in others if one.id not in goes_on)]
         offered: dict[str, Any] = {"tenant": asked.tenant, "key": asked.operation[:300], "items": (item,)}
         batch = Batch(**offered, by=asked.request.by, accepted_at=asked.at, stated_by=asked.stated_by)
-        author, over = author_of(batch, item), corrections.overriding(memory, others)
-        found = verdict(item, target, others, author=author, overriding=over)
+        author, above = author_of(batch, item), corrections.overriding(memory, others)
+        found = verdict(item, target, others, author=author, overriding=above)
         if found.decision in (Decision.HOLD, Decision.REJECT):
             raise InvalidInput("content", found.reason, fix="correct or forget that one first")
         corrections.require_kept(found.over, "content", asked.request.by.kind)

@@ -122,15 +122,16 @@ def _is_turned_round(old: Telling, part: Telling, new: Telling) -> bool:
     if not _TURNED.search(new.text) or _PASSIVE.search(old.text) or _PASSIVE.search(part.text):
         return False
     for verb in old.verbs & part.verbs:
-        (does, _, to), (other, _, by) = (_around(one.order, verb) for one in (old, part))
+        (does, to), (other, by) = (_around(one.order, verb) for one in (old, part))
         if {*does} & {*by} and {*to} & {*other}:
             return True
     return False
 
 
-def _around(order: tuple[str, ...], word: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+def _around(order: tuple[str, ...], word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what stands before a word, and what stands behind it."""
     at = order.index(word)
-    return order[:at], word, order[at + 1 :]
+    return order[:at], order[at + 1 :]
 
 
 def _is_another_value(old: Telling, part: Telling, left: frozenset[str], added: frozenset[str]) -> bool:

@@ -26,7 +26,7 @@ class AuditKind(OpenEnum):
     TURNED_AWAY = "turned_away"
     """Somebody did not: the token does not count, or does not permit what was asked for."""
     ADMINISTERED = "administered"
-    """Somebody did what only an administrator does: made or revoked a token, say."""
+    """Somebody was about to do what only an administrator does: to make or revoke a token, say."""
     HEADS = "heads"
     """How far other chains have come."""
     LOST = "lost"

@@ -206,6 +206,21 @@ async def test_what_cannot_be_audited_is_not_administered(here: Deployment, serv
     ]
 
 
+async def test_a_token_is_revoked_although_that_cannot_be_audited(
+    here: Deployment, servers: Servers, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    async with Gateway(here.settings, servers) as gateway:
+        request = TokenRequest(name=uuid4().hex, scopes=(TokenScope.READ,))
+        identifier = (await gateway.create_token(request, by=ADA)).token.id
+    said: list[str] = []
+    full = here.settings.changed(journal=tmp_path / "file")
+    async with Gateway(full, servers, notify=said.append) as gateway:
+        await gateway.revoke_token(identifier, by=ADA)
+        assert identifier not in [one.id for one in await gateway.tokens(by=ADA)]
+    assert "that it is revoked is not audited" in said[0]
+
+
 async def test_without_the_audit_nothing_is_changed_and_recall_answers_with_a_warning(
     here: Deployment, servers: Servers, user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
