@@ -15,7 +15,7 @@ class SettingsOrigin(Passed):
     file: str = ""
     """The TOML file; empty: there is none, and the environment alone says something."""
     folder: str = ""
-    """The folder that it was started in, from which the relative paths in its settings lead."""
+    """The folder that it was started in."""
     tools: tuple[str, ...] = ()
     """The modules that its tools are in."""
     mcp_servers: tuple[str, ...] = ()
@@ -31,14 +31,12 @@ class SettingsOrigin(Passed):
 
     @property
     def told(self) -> str:
-        """The file, with the folder from which its relative paths lead, if that is another one.
+        """The file; that there is none in the folder.
 
         >>> SettingsOrigin(file="/shop/perdure.toml", folder="/shop").told
         '/shop/perdure.toml'
         """
-        if not self.file:
-            return f"no perdure.toml in {self.folder}"
-        return self.file + ("" if str(Path(self.file).parent) == self.folder else f", read in {self.folder}")
+        return self.file or f"no perdure.toml in {self.folder}"
 
     def difference(self, here: "SettingsOrigin") -> str:
         """Return how the settings of a worker and those of here come from different places; empty: they do not.
@@ -47,6 +45,6 @@ class SettingsOrigin(Passed):
             here: Where this process has its settings from.
         """
         # What an older build announced names no folder.
-        if not self.folder or (self.file, self.file and self.folder) == (here.file, here.file and here.folder):
+        if not self.folder or self.file == here.file:
             return ""
         return f"it uses {self.told}; here, that is {here.told}"

@@ -30,13 +30,13 @@ from perdure.modules import ModelName, Module
 from perdure.names import TASK_QUEUE
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
-from perdure.variables import PREFIX, base_folder, read_file, read_secrets, warn_of_unknown
+from perdure.variables import PREFIX, base_folder, read_file, read_secrets, settings_file, warn_of_unknown
 from perdure.words import ENGLISH, LANGUAGES
 
-# The worker that "up" starts runs in another folder than the person who wrote a relative path.
 _CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", re.ASCII)
 """The shape of a cron expression; Temporal checks the numbers and names in it."""
 
+# The worker that "up" starts runs in another folder than the person who wrote a relative path.
 Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 
 
@@ -203,7 +203,7 @@ class Settings(BaseSettings):
             name = found.field.partition("[")[0].partition(".")[0]
             if name not in type(self).model_fields:
                 raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
-            fixes = (found.fix, f"set {PREFIX}{name.upper()} or its line in the TOML file")
+            fixes = (found.fix, f"set {PREFIX}{name.upper()} or its line in {settings_file() or 'perdure.toml'}")
             raise InvalidInput(found.field, found.problem, fix="; ".join(filter(None, fixes))) from None
 
     def changed(self, **changes: Any) -> Self:
@@ -220,10 +220,10 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read arguments, then the environment, then the files that it names, then the one TOML file."""
-        names = list(settings_cls.model_fields)
-        warn_of_unknown(names)
-        secrets = InitSettingsSource(settings_cls, init_kwargs=read_secrets(names))
-        return init_settings, env_settings, secrets, InitSettingsSource(settings_cls, init_kwargs=read_file())
+        kinds = {name: field.rebuild_annotation() for name, field in settings_cls.model_fields.items()}
+        warn_of_unknown(kinds)
+        given = (read_secrets(list(kinds)), read_file(kinds))
+        return init_settings, env_settings, *(InitSettingsSource(settings_cls, init_kwargs=one) for one in given)
 
     @field_validator("language")
     @classmethod

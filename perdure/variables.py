@@ -5,12 +5,13 @@ import logging
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 from perdure.documents import unreadable
 from perdure.errors import InvalidInput
+from perdure.modules import ModelName, Module, is_file
 from perdure.suggestions import nearest
 
 PREFIX = "PERDURE_"
@@ -104,8 +105,11 @@ def _may_be_there(path: Path) -> bool:
         return True
 
 
-def read_file() -> dict[str, Any]:
-    """Return the settings in the one TOML file; none if there is no file.
+def read_file(kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in the one TOML file; none if there is no file. Relative paths in it lead from its folder.
+
+    Args:
+        kinds: The annotations of the settings, by their names.
 
     Raises:
         InvalidInput: It cannot be read, or is not TOML, or ``$PERDURE_CONFIG`` names one that is not there.
@@ -114,10 +118,34 @@ def read_file() -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {name: _led_from(path.absolute().parent, value, kinds.get(name)) for name, value in found.items()}
     except FileNotFoundError:
         raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(str(path), f"is not TOML: {error}") from None
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+_OF_MODULES = {*get_args(Module)[1:], *get_args(ModelName)[1:]}
+"""What checks a setting that names a module, or a model of one: either may be a file."""
+
+
+def _led_from(folder: Path, value: object, kind: Any) -> object:
+    """Return the value of a setting in a file in this folder: absolute where it is a relative path."""
+    if isinstance(value, list):
+        return [_led_from(folder, one, kind) for one in cast("list[object]", value)]
+    if not isinstance(value, str) or not value or value.startswith("~"):
+        return value
+    parts = {*_parts(kind)}
+    if Path in parts or (parts & _OF_MODULES and is_file(value.partition(":")[0])):
+        return str(folder / value)
+    return value
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """Return what an annotation is made of: ``tuple[Annotated[Path, …], …]``."""
+    yield kind
+    for inner in get_args(kind):
+        yield from _parts(inner)

@@ -37,7 +37,15 @@ from worker.reload import begin_anew, changed, sources
 from worker.schedules import ensure_schedules, start_reconciling
 from worker.slots import tuner
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import bring_episodes, keep_checked, keep_compared, keep_looking, keep_up, keep_watching
+from worker.upkeep import (
+    bring_episodes,
+    keep_checked,
+    keep_compared,
+    keep_looking,
+    keep_up,
+    keep_watching,
+    warn_of_settings,
+)
 from worker.value_cleanup import keep_clean
 from worker.wiring.activities import activities
 from worker.wiring.services import Services, open_services
@@ -73,6 +81,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
             unanswered = await _unanswered(services)
             await namespace.prepare(client)
             await ensure_schedules(client, settings)
+            await warn_of_settings(addresses.redis_url)
             stack.enter_context(watched_loop())
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(

@@ -4,16 +4,18 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 
 import structlog
 
-from perdure.errors import PerdureError, StoreUnavailable, TenantErased
+from perdure.errors import PerdureError, StoreRefused, StoreUnavailable, TenantErased
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
 from perdure.stores.redis.checks import Checks
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.durability import NEEDED, wrong_settings
 from perdure.stores.redis.episodes import LIFETIME, Episodes
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.spool import Spool
@@ -42,6 +44,24 @@ LOOK_EVERY = 600.0
 """Seconds between two looks for tenants that are open unnoticed; only errors and the loss of Redis leave any."""
 
 _log = structlog.get_logger(__name__)
+
+
+async def warn_of_settings(redis_url: str) -> None:
+    """Warn where Redis may lose that a ``once`` effect has happened, or does not show whether it may.
+
+    A worker serves all the same: it is the operator who knows what may be lost.
+    """
+    needed = ", ".join(f"{name} {value}" for name, value in NEEDED.items())
+    async with aclosing(connect(redis_url)) as redis:
+        try:
+            wrong = await wrong_settings(redis)
+        except (StoreRefused, StoreUnavailable):
+            # Whatever needs it says so.
+            return
+    if wrong is None:
+        _log.warning("Redis does not show its settings: nobody checked that it loses no claims", needed=needed)
+    elif wrong:
+        _log.warning("Redis may lose claims, and effects may happen twice", settings=wrong, needed=needed)
 
 
 async def bring_episodes(

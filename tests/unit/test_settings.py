@@ -46,6 +46,28 @@ def test_the_users_file_is_read_where_there_is_no_other(tmp_path: Path) -> None:
     assert Settings().task_queue == "mine"
 
 
+def test_relative_paths_in_the_file_lead_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shop").mkdir()
+    written = (
+        'skills = ["skills", "/all"]\ntools = ["./tools.py", "shop.tools"]\njournal = "~/j"\nmodel = "./m.py:small"\n'
+    )
+    (tmp_path / "shop/perdure.toml").write_text(written)
+    monkeypatch.setenv("PERDURE_CONFIG", "shop/perdure.toml")
+    monkeypatch.setenv("PERDURE_AGENTS", '["agents"]')
+    settings, shop = Settings(), tmp_path / "shop"
+    assert settings.skills == (shop / "skills", Path("/all"))
+    assert settings.tools == (str(shop / "tools.py"), "shop.tools")
+    assert settings.journal == tmp_path / "me/j"
+    assert settings.model == f"{shop}/m.py:small"
+    assert settings.agents == (tmp_path / "agents",)
+
+
+def test_what_is_wrong_in_the_file_is_said_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "perdure.toml").write_text("claim_ttl_days = 0")
+    with pytest.raises(InvalidInput, match=r"set PERDURE_CLAIM_TTL_DAYS or its line in perdure\.toml"):
+        Settings()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -37,9 +37,9 @@ def test_the_service_reads_memory_as_the_worker_writes_it() -> None:
     service, worker = SERVICES["http"], SERVICES["worker"]
 
     assert service["command"] == ["serve", "--host", "0.0.0.0"]
-    assert [service[part] for part in ("environment", "volumes", "image")] == [
-        worker[part] for part in ("environment", "volumes", "image")
-    ]
+    shared = ("environment", "env_file", "volumes", "image")
+    assert [service[part] for part in shared] == [worker[part] for part in shared]
+    assert worker["env_file"] == [{"path": "perdure.env", "required": False}]
 
 
 @each_service

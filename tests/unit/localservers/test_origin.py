@@ -15,11 +15,7 @@ NONE = SettingsOrigin(folder="/else")
         (SHOP, SHOP, ""),
         (SHOP, NONE, "it uses /shop/perdure.toml; here, that is no perdure.toml in /else"),
         (NONE, SHOP, "it uses no perdure.toml in /else; here, that is /shop/perdure.toml"),
-        (
-            SHOP,
-            SettingsOrigin(file="/shop/perdure.toml", folder="/else"),
-            "it uses /shop/perdure.toml; here, that is /shop/perdure.toml, read in /else",
-        ),
+        (SHOP, SettingsOrigin(file="/shop/perdure.toml", folder="/else"), ""),
         (NONE, SettingsOrigin(folder="/shop"), ""),
         (SettingsOrigin(), SHOP, ""),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
+from structlog.testing import capture_logs
 
 from localservers import Server, find_all
 from localservers.commands import LOOPBACK, PORTS, choose
@@ -15,6 +16,7 @@ from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.durability import NEEDED, wrong_settings
 from tests.conftest import clean_settings
 from tests.support.waiting import until
+from worker.upkeep import warn_of_settings
 
 AS_NEEDED = [part for name, value in NEEDED.items() for part in (f"--{name}", value)]
 
@@ -65,6 +67,30 @@ async def test_one_that_refuses_or_does_not_know_the_command_shows_nothing(redis
         assert await wrong_settings(redis) is None
     async with redis_with("--rename-command", "CONFIG", "") as redis:
         assert await wrong_settings(redis) is None
+
+
+async def test_a_worker_warns_of_what_may_be_lost(redis_with: Starting) -> None:
+    told: list[list[str]] = []
+    async with redis_with(*AS_NEEDED) as redis:
+        address = redis.connection_pool.connection_kwargs
+        url = f"redis://{address['host']}:{address['port']}"
+        for command in (
+            ("PING",),
+            ("CONFIG", "SET", "maxmemory-policy", "allkeys-lru"),
+            ("ACL", "SETUSER", "default", "-config"),
+        ):
+            await ask(redis, *command)
+            with capture_logs() as logs:
+                await warn_of_settings(url)
+            told.append([f"{one['event']} {one.get('settings', '')}" for one in logs])
+    assert told == [
+        [],
+        ["Redis may lose claims, and effects may happen twice {'maxmemory-policy': 'allkeys-lru'}"],
+        ["Redis does not show its settings: nobody checked that it loses no claims "],
+    ]
+    with capture_logs() as logs:
+        await warn_of_settings(f"redis://{LOOPBACK}:9")
+    assert logs == []
 
 
 async def test_one_that_does_not_answer_is_an_error() -> None:
