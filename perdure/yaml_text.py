@@ -23,8 +23,12 @@ _MOST_VALUES = 100_000
 _UNKNOWN_TAG = "could not determine a constructor for the tag "
 _QUOTE = "close what is opened, and put text with : # [ or { in quotes"
 _UTF8 = "save it as plain text, in UTF-8"
+_INDENT = "indent what belongs together equally"
 _FIXES = (
     ("\\t", "indent with spaces"),
+    ("expected <block end>", _INDENT),
+    ("inconsistent indentation", _INDENT),
+    ("mapping values are not allowed", f"{_INDENT}, and put text with : in quotes"),
     ("is duplicated", "leave one of the two out"),
     ("aliases", "write it without them"),
     ("undefined alias", "define it, or put text with * in quotes"),
@@ -155,6 +159,7 @@ def placed(error: InvalidInput, path: Path, text: str) -> InvalidInput:
     """Return an error with the file and the line of its field; one that has a place already stays as it is."""
     if error.place:
         return error
+    path = _from_here(path)
     whole, _, line = error.field.partition(":")
     if whole == path.name and (not line or line.isdigit()):
         # The document as a whole is no field: its problem may know a line.
@@ -162,3 +167,13 @@ def placed(error: InvalidInput, path: Path, text: str) -> InvalidInput:
         return type(error)(place, error.problem, fix=error.fix, place=place)
     place = f"{path}:{line_of(text, error.field)}"
     return type(error)(error.field, error.problem, fix=error.fix, place=place)
+
+
+def _from_here(path: Path) -> Path:
+    """Return a path as a person who is in this process's folder would type it."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        # The folder is gone.
+        return path
+    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path

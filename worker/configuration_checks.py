@@ -4,16 +4,21 @@ Each check returns whether all is well, what was found, and what to do otherwise
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TypeVar
 
 from perdure.agent.steps.validation import check_linked
+from perdure.agent.tool_specs import MemoryTool
 from perdure.errors import InvalidInput, InvalidPolicy
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
+from perdure.policies.named_tools import strangers
+from perdure.policies.shape import Policy
 from perdure.registry.agents import AgentLibrary
 from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
+from perdure.skills.foreign import ForeignStep
 from perdure.toolbox import Toolbox
 from worker.policies import policies_of, rules_of
 from worker.wiring.registries import known_tools_of, modules_of, prompts_of, secrets_of, skills_of
@@ -97,7 +102,31 @@ async def policies(settings: Settings) -> tuple[bool, str, str]:
         fix = "correct it: no worker starts with it, and those that run keep the policies that they read before"
         return False, "; ".join(map(str, bad)), fix
     names = ", ".join(f"{one.name}{' (deprecated)' if one.deprecated else ''}" for one in found.policies)
-    return True, f"{names}; version {found.version[:SHORT]}" if names else "none", ""
+    doubts = await asyncio.to_thread(unguarded, found.policies, settings)
+    told = "".join(f"; note: {one}" for one in doubts)
+    return True, f"{names}; version {found.version[:SHORT]}{told}" if names else "none", ""
+
+
+def unguarded(policies: Iterable[Policy], settings: Settings) -> list[str]:
+    """Return what policies name that nothing here is called by, so that they may guard nothing; nothing is refused.
+
+    Known are the tools, the skills, which an agent calls as tools, what skills call of others, and a model's memory.
+    """
+    try:
+        known = {tool.name for tool in known_tools_of(settings)}
+    except InvalidInput:
+        # That is a finding of its own: then nobody can say which tools there are.
+        return []
+    library = skills_of(settings)
+    known |= {*library.names(), *MemoryTool}
+    for name in library.names():
+        with suppress(InvalidInput):
+            known |= {step.called for step in library.linked(name).steps if isinstance(step, ForeignStep)}
+    why = "which no tool, and nothing that a skill calls, is named here"
+    return [
+        f"policy {policy.name!r} is about {name!r}, {why} ({meant})"
+        for policy, name, meant in strangers(policies, known)
+    ]
 
 
 async def agents(settings: Settings) -> tuple[bool, str, str]:

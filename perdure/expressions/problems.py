@@ -1,8 +1,10 @@
 """The CEL library's errors, in words for the author of an expression. Pure."""
 
 import re
+from collections.abc import Collection
 
 _SYNTAX = re.compile(r"ERROR: <input>:\d+:(?P<column>\d+): Syntax error: (?P<what>.*)")
+_CALLED = re.compile(r"Undefined variable or function: '(?P<name>\w+)'")
 _FOUND = re.compile(
     r"(?:mismatched|extraneous) input '(?P<input>.*?)' expecting"
     r"|(?:recognition error at:|no viable alternative at input) '(?P<text>.*)'"
@@ -29,12 +31,20 @@ def parse_problem(report: str) -> str:
     return f"unexpected {unexpected!r} {place}" if unexpected else "it ends too early"
 
 
-def evaluation_problem(report: str) -> str:
+def evaluation_problem(report: str, functions: Collection[str] = ()) -> str:
     """Return why an expression has no value.
 
-    >>> evaluation_problem("Undefined variable or function: 'size'. Check that the variable is defined.")
-    "Undefined variable or function: 'size'"
+    Args:
+        report: What the library says.
+        functions: The functions that there are: of one of them it says that it is undefined if its value is of another
+            type than it takes.
+
+    >>> evaluation_problem("Undefined variable or function: 'size'. Check that the variable is defined.", ["size"])
+    'size() takes no value of this type'
     """
-    if report.startswith("No such overload"):
+    if report.startswith(("No such overload", "Unsupported operation")):
         return "its values have other types than its operator takes; convert them with int(x), double(x) or string(x)"
+    called = _CALLED.match(report)
+    if called is not None and called["name"] in functions:
+        return f"{called['name']}() takes no value of this type"
     return report.partition(". Check")[0]

@@ -27,6 +27,12 @@ def test_a_document_that_cannot_be_read_is_refused_with_the_place(text: str, pro
     assert failure.value.problem.startswith(problem)
 
 
+@pytest.mark.parametrize("text", ["a: 1\n b: 2", "a:\n    b: 1\n  c: 2", "a:\n  - x: 1\n   y: 2", "a:\n  - x\n - y"])
+def test_lines_that_are_indented_differently_are_said_to_be(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"is not YAML: .*\(indent what belongs together equally"):
+        read_document(text, "a.yaml")
+
+
 def test_a_document_of_the_largest_size_is_read() -> None:
     assert read_document("a: " + "x" * (LARGEST - 3), "f") == {"a": "x" * (LARGEST - 3)}
     with pytest.raises(InvalidInput, match=r"f: has [0-9,]+ characters .at most [0-9,]+ can be read"):

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
+from perdure.agent.steps.input_types import type_doubts
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
 from perdure.policies.library import policies_in
@@ -17,10 +18,10 @@ from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from perdure.values.tasks import AgentTask
-from perdure.yaml_text import placing, read_document
+from perdure.yaml_text import line_of, placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson
-from worker.configuration_checks import require_folders
+from worker.configuration_checks import require_folders, unguarded
 from worker.terminal.output import counted, out, say, show_json
 from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
 
@@ -53,7 +54,7 @@ def check(
     if not all(file.strip() for file in files):
         raise InvalidInput("FILE.yaml", "is empty", fix="name a file, or a folder: '.' is this one")
     for file in _all(map(Path, files)):
-        kind, notes = _checked(file, settings), _notes(file)
+        kind, notes = _checked(file, settings)
         found.append({"file": str(file), "kind": kind, "notes": [*notes]})
         if not as_json:
             out.print(f"{file}: {'an' if kind == 'agent' else 'a'} {kind} that can be used", markup=False)
@@ -97,30 +98,40 @@ def _all(files: Iterable[Path]) -> Iterator[Path]:
         yield from inside
 
 
-def _checked(file: Path, settings: Settings) -> str:
+def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
+    """Return what a file describes, and what is worth a second look in it, each with the line.
+
+    Raises:
+        InvalidInput: It cannot be used.
+    """
     if not file.is_file():
         raise InvalidInput("FILE.yaml", f"there is no file {file}")
     text = text_of(file, InvalidInput)
-    kind = kind_of(text, file)
+    kind, notes = kind_of(text, file), _like_expressions(text)
     match kind:
         case "task":
             _check_task(file, text, settings)
         case "policy":
-            policies_in({file: text})
+            notes += [
+                f"{line_of(text, 'when')}: {doubt}" for doubt in unguarded(policies_in({file: text}).policies, settings)
+            ]
         case "prompt":
             PromptLibrary([file.parent]).get(file.stem)
         case "agent":
             _check_agent(file, settings)
         case _:
-            check_linked(_skills_beside(file, settings).linked(file.stem), known_tools_of(settings))
-    return kind
+            linked = _skills_beside(file, settings).linked(file.stem)
+            check_linked(linked, known_tools_of(settings))
+            doubts = type_doubts(linked.skill)
+            notes += [f"{line_of(text, field)}: {field}: {problem}" for field, problem in doubts]
+    return kind, notes
 
 
-def _notes(file: Path) -> list[str]:
+def _like_expressions(text: str) -> list[str]:
     """Return what is read as text and looks like an expression of another language, with the line."""
     return [
         f"{number}: {found[0]!r} is text here; an expression is ${{{found[1] or found[2]}}}"
-        for number, line in enumerate(text_of(file, InvalidInput).splitlines(), 1)
+        for number, line in enumerate(text.splitlines(), 1)
         for found in _LIKE_AN_EXPRESSION.finditer(line)
     ]
 

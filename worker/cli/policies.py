@@ -9,10 +9,12 @@ from perdure.errors import InvalidInput, InvalidPolicy
 from perdure.policies.cases import read_cases, tried
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
+from perdure.policies.shape import PolicySet
 from perdure.registry.folders import text_of
 from perdure.settings import Settings
 from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
+from worker.configuration_checks import unguarded
 from worker.terminal.output import Exit, counted, out, say, show_json
 
 
@@ -21,7 +23,8 @@ def list_(*, as_json: AsJson = False) -> None:
 
     Example: perdure policies list
     """
-    policies = PolicyLibrary(Settings().policies).read()
+    settings = Settings()
+    policies = PolicyLibrary(settings.policies).read()
     if as_json:
         listed = [
             {"version": one.digest, "outcome": one.outcome, **one.model_dump(mode="json")} for one in policies.policies
@@ -31,6 +34,7 @@ def list_(*, as_json: AsJson = False) -> None:
     for one in policies.policies:
         how = f"{one.outcome.value:<5}  {one.digest[:SHORT]}  {one.name}: {one.rationale}"
         out.print(how + (f" (deprecated: {one.deprecated})" if one.deprecated else ""), markup=False)
+    _tell_doubts(policies, settings)
     say(f"{counted(len(policies.policies), 'policy', 'policies')}, version {policies.version[:SHORT]}")
 
 
@@ -45,7 +49,8 @@ def try_(
     """
     if not cases.is_file():
         raise InvalidInput("CASES.yaml", f"there is no file {cases}")
-    policies = PolicyLibrary(Settings().policies).read()
+    settings = Settings()
+    policies = PolicyLibrary(settings.policies).read()
     text = text_of(cases, InvalidPolicy)
     with placing(cases, text):
         found = [(case, tried(policies, case)) for case in read_cases(text, cases.name)]
@@ -65,7 +70,13 @@ def try_(
     if as_json:
         show_json({"version": policies.version, "cases": shown})
     else:
+        _tell_doubts(policies, settings)
         differ = f"{differing} not as expected" if differing else "all as expected"
         say(f"{counted(len(found), 'case')}, {differ}; policies {policies.version[:SHORT]}")
     if differing:
         raise typer.Exit(Exit.FAILED)
+
+
+def _tell_doubts(policies: PolicySet, settings: Settings) -> None:
+    for doubt in unguarded(policies.policies, settings):
+        say(f"note: {doubt}")

@@ -20,7 +20,7 @@ GOOD = {
     "greet.yaml": ("skill", SKILL),
     "task.yaml": ("task", "task_id: t\nuser_id: ada\nskill: greet\ninputs: {who: you}\n"),
     "helper.yaml": ("agent", "name: helper\ninstructions: help\ntools: [echo]\nskills: [greet]\n"),
-    "no-mail.yaml": ("policy", "name: no-mail\nrationale: r\nlevel: hard\nwhen: \"${tool == 'mail'}\"\n"),
+    "no-echo.yaml": ("policy", "name: no-echo\nrationale: r\nlevel: hard\nwhen: \"${tool == 'echo'}\"\n"),
     "ask.yaml": ("prompt", 'name: ask\ninputs: {text: x}\ntemplate: "Read ${inputs.text}"\n'),
 }
 BAD = {
@@ -99,12 +99,14 @@ def test_a_mistake_is_named_with_file_line_field_and_fix(folder: Path, case: str
     place.write_text(text, encoding="utf-8")
     ran = CliRunner().invoke(app, ["check", str(place)])
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert f"{place}:{line}: {field}: " in ran.stderr
+    # Below the folder where the command runs, without what both begin with.
+    shown = place.relative_to(folder) if place.is_relative_to(folder) else place
+    assert f" {shown}:{line}: {field}: " in ran.stderr
     assert f"({fix})" in ran.stderr
     ran = CliRunner().invoke(app, ["check", str(place), "--json"])
     error = json.loads(ran.stdout)["error"]
     assert (ran.exit_code, ran.stderr) == (2, "")
-    assert (error["place"], error["field"], error["fix"]) == (f"{place}:{line}", field, fix)
+    assert (error["place"], error["field"], error["fix"]) == (f"{shown}:{line}", field, fix)
     assert error["code"].startswith("PRD1")
 
 
@@ -155,6 +157,23 @@ def test_an_empty_name_is_refused_and_is_not_this_folder(tmp_path: Path, monkeyp
     assert (ran.exit_code, "FILE.yaml: is empty (name a file, or a folder" in ran.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["echo", "greet", "ChargeCard", "remember"])
+def test_a_policy_may_be_about_whatever_can_be_called(folder: Path, name: str) -> None:
+    foreign = "name: pay\nsteps: [{id: pay, activity: ChargeCard, queue: payments}]\n"
+    (folder.parent / "skills/pay.yaml").write_text(foreign, encoding="utf-8")
+    (folder / "no-echo.yaml").write_text(GOOD["no-echo.yaml"][1].replace("'echo'", f"'{name}'"), encoding="utf-8")
+    [found] = json.loads(CliRunner().invoke(app, ["check", "no-echo.yaml", "--json"]).stdout)
+    assert (found["kind"], found["notes"]) == ("policy", [])
+
+
+def test_a_policy_about_a_tool_that_nobody_has_is_noted(folder: Path) -> None:
+    (folder / "no-echo.yaml").write_text(GOOD["no-echo.yaml"][1].replace("'echo'", "'ecko'"), encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "no-echo.yaml"])
+    assert ran.exit_code == 0, ran.stderr
+    assert "note: no-echo.yaml:4: policy 'no-echo' is about 'ecko', which no tool" in ran.stderr
+    assert "is named here (did you mean 'echo'?)" in ran.stderr
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
@@ -171,3 +190,14 @@ def test_what_looks_like_an_expression_of_another_language_is_noted(folder: Path
     assert (f"note: noted.yaml:6: {written!r} is text here; an expression is {meant}\n" in ran.stderr) is bool(meant)
     [found] = json.loads(CliRunner().invoke(app, ["check", "noted.yaml", "--json"]).stdout)
     assert len(found["notes"]) == bool(meant)
+
+
+def test_what_no_input_of_its_type_gives_a_value_is_noted(folder: Path) -> None:
+    skill = SKILL.replace("{who: string}", "{who: string, most: integer}").replace("greet", "noted")
+    skill += '    when: "${inputs.most + 1.0 > 2.0}"\noutput: "${inputs.most > 0 ? size(inputs.most) : 0}"\n'
+    (folder / "noted.yaml").write_text(skill, "utf-8")
+    ran = CliRunner().invoke(app, ["check", "noted.yaml"])
+    assert ran.exit_code == 0, ran.stderr
+    assert "note: noted.yaml:7: steps[0].when: ${inputs.most + 1.0 > 2.0} cannot be evaluated: its values" in ran.stderr
+    assert "note: noted.yaml:8: output: ${inputs.most > 0 ?" in ran.stderr
+    assert "size() takes no value of this type" in ran.stderr

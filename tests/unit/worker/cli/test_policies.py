@@ -53,6 +53,14 @@ def test_cases_that_come_out_as_expected(policies: Policies, tmp_path: Path) -> 
     assert "4 cases, all as expected" in err
 
 
+def test_a_tool_that_nobody_has_is_noted(policies: Policies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_TOOLS", json.dumps(["tests.support.tools"]))
+    policies.write("no-echo", when="tool == 'ecko'")
+    noted = "note: policy 'no-echo' is about 'ecko', which no tool"
+    assert noted in tried(tmp_path, "cases: [{tool: echo, expect: pass}]\n")[2]
+    assert noted in CliRunner().invoke(app, ["policies", "list"]).stderr
+
+
 @pytest.mark.parametrize(
     ("case", "said"),
     [

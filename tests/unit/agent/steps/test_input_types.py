@@ -1,0 +1,52 @@
+"""What no input of its declared type gives a value is found; what depends on the value, or on more, is not."""
+
+import pytest
+
+from perdure.agent.steps.input_types import type_doubts
+from perdure.skills.library import read_skill
+
+SKILL = """\
+name: s
+inputs: {{n: integer, x: number, t: string, b: boolean, l: list, a: any}}
+steps:
+  - {{id: one, tool: echo, args: {{value: 1}}}}
+  - for_each: "${{inputs.l}}"
+    as: each
+    steps:
+      - {{id: two, tool: echo, args: {{value: "${{{written}}}"}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "doubted"),
+    [
+        ("inputs.n + 1.0", True),
+        ("inputs.t + 1", True),
+        ("inputs.t > 3", True),
+        ("inputs.n.startsWith('a')", True),
+        ("inputs.t.name", True),
+        ("inputs.b ? inputs.n && true : false", True),
+        ("inputs.n ? 1 : 2", True),
+        ("inputs.x * 2.0", False),
+        ("inputs.n / (inputs.n - 1)", False),
+        ("int(inputs.t)", False),
+        ("timestamp(inputs.t)", False),
+        ("inputs.t == 3", False),
+        ("inputs.a + 1.0", False),
+        ("inputs.l + 1.0", False),
+        ("each + inputs.n", False),
+        ("steps.one.output + inputs.n", False),
+        ("1 + 1.0", False),
+    ],
+)
+def test_only_what_always_fails_is_doubted(written: str, doubted: bool) -> None:
+    found = [field for field, _ in type_doubts(read_skill(SKILL.format(written=written)))]
+    assert found == (["steps[1].steps[0].args"] if doubted else [])
+
+
+def test_checks_output_and_expectations_are_looked_at_too() -> None:
+    more = (
+        'checks: [{check: "${inputs.n > inputs.t}", otherwise: no}]\noutput: "${-inputs.t}"\nexpect: "${!inputs.n}"\n'
+    )
+    found = [field for field, _ in type_doubts(read_skill(SKILL.format(written="1") + more))]
+    assert found == ["checks[0].check", "output", "expect"]
