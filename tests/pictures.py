@@ -44,7 +44,8 @@ def terminal(folder: Path, environment: Mapping[str, str]) -> str:
     console = Console(record=True, file=io.StringIO(), width=118, force_terminal=True)
     for line in TYPED:
         console.print(Text(f"$ {line}", style="bold #7fd1b9"))
-        console.print(Text(ran(folder, environment, *line.split()).replace(str(folder), "~/billing").rstrip()))
+        said = ran(folder, environment, *line.split()).replace(str(folder / "home"), "~")
+        console.print(Text(said.replace(str(folder), "~/billing").rstrip()))
     return _HTML.format(console.export_html(inline_styles=True, code_format="{code}"))
 
 
@@ -62,10 +63,10 @@ async def run_of(address: str, workflow: str) -> str:
     return (await client.get_workflow_handle(workflow).describe()).run_id
 
 
-async def shoot(page: Page, name: str, *, until: str) -> None:
-    """Take a picture of a page once it shows a text."""
+async def shoot(page: Page, name: str, *, until: str, whole: bool = False) -> None:
+    """Take a picture of a page once it shows a text: of what fits into the window, or of the whole page."""
     await page.get_by_text(until).first.wait_for()
-    await page.screenshot(path=FOLDER / f"{name}.png")
+    await page.screenshot(path=FOLDER / f"{name}.png", full_page=whole)
 
 
 async def shoot_temporal(browser: Browser, address: str) -> None:
@@ -119,9 +120,9 @@ async def shoot_all(folder: Path, environment: Mapping[str, str]) -> None:
             browser, f"{servers['temporal_ui']}/namespaces/default/workflows/{workflow}/{run}/user-metadata"
         )
         await shoot_console(browser, servers["http"], token_of(environment), workflow)
-        page = await browser.new_page(viewport={"width": 1120, "height": 460})
+        page = await browser.new_page(viewport={"width": 1120, "height": 300})
         await page.set_content(terminal(folder, environment))
-        await shoot(page, "terminal", until="$ cat")
+        await shoot(page, "terminal", until="$ cat", whole=True)
 
 
 def main() -> None:

@@ -114,9 +114,10 @@ class McpServers:
         try:
             found = await connection.tools(within)
         except NotDone as problem:
-            self.away[server.name] = str(problem)
+            # Without its code, which is a tool's: nobody has called one.
+            self.away[server.name] = told = str(problem).removeprefix(f"{problem.code} ")
             if self._logs:
-                _log.warning("MCP server is away", server=server.name, problem=str(problem))
+                _log.warning("MCP server is away", server=server.name, problem=told)
             return
         self.away.pop(server.name, None)
         for one in found:

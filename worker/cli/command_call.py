@@ -12,8 +12,20 @@ from typer.core import TyperCommand
 _NEGATIVE = re.compile(r"-(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
+def plain_flags(parameters: list[Any]) -> list[Any]:
+    """Return parameters of which flags show no type in the help: they take no value."""
+    for one in parameters:
+        if getattr(one, "is_bool_flag", False) and one.metavar is None:
+            one.metavar = ""
+    return parameters
+
+
 class CliCommand(TyperCommand):
     """A command that takes a negative number as a value: no option is a number."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return its parameters, as the help shows them."""
+        return plain_flags(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read arguments, with all values from the first negative number on behind ``--``."""

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from worker.cli.command_call import CliCommand, synchronous
+from worker.cli.command_call import CliCommand, plain_flags, synchronous
 
 COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -199,6 +199,9 @@ class _Table(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.meta[_AS_JSON] = "--json" in args[: args.index("--") if "--" in args else None]
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return plain_flags(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.table)

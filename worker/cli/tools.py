@@ -13,7 +13,7 @@ from perdure.settings import Settings
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, counted, err, out, say, show_json
 from worker.wiring.registries import secrets_of, servers_of, toolbox_of
 
 ToolName = Annotated[
@@ -22,7 +22,7 @@ ToolName = Annotated[
 
 
 async def list_(*, as_json: AsJson = False) -> None:
-    """Show the tools, and what a second call of each does; exits with 1 if an MCP server does not answer.
+    """Show the tools, and what a second call of each does; exits with 3 if an MCP server does not answer.
 
     Example: perdure tools list
     """
@@ -35,11 +35,11 @@ async def list_(*, as_json: AsJson = False) -> None:
             for one in found:
                 first = next(iter(one.description.splitlines()), "no description")
                 out.print(f"{one.effect.value:<10}  {one.name}: {first}", markup=False)
-            for problem in (*servers.unusable.values(), *servers.away.values()):
-                out.print(problem, markup=False)
             say(counted(len(found), "tool"))
+            for problem in (*servers.unusable.values(), *servers.away.values()):
+                err.print(f"error: {problem}", style="red", markup=False)
         if servers.away:
-            raise typer.Exit(Exit.FAILED)
+            raise typer.Exit(Exit.UNAVAILABLE)
 
 
 async def show(name: ToolName, *, as_json: AsJson = False) -> None:
@@ -49,7 +49,8 @@ async def show(name: ToolName, *, as_json: AsJson = False) -> None:
     """
     async with _opened() as (toolbox, servers):
         one = toolbox.get(name)
-        problem = servers.away.get(one.server.name, "") if isinstance(one, McpTool) else ""
+        away = servers.away.get(one.server.name, "") if isinstance(one, McpTool) else ""
+        problem = away
         if isinstance(one, McpTool) and not one.is_known:
             problem = problem or f"MCP server {one.server.name!r} has no tool {one.own!r} that can be used"
         told = {**_told(one), "problem": problem}
@@ -60,7 +61,7 @@ async def show(name: ToolName, *, as_json: AsJson = False) -> None:
                 if value:
                     out.print(f"{field}: {value}", markup=False)
         if problem:
-            raise typer.Exit(Exit.FAILED)
+            raise typer.Exit(Exit.UNAVAILABLE if away else Exit.FAILED)
 
 
 @asynccontextmanager

@@ -47,17 +47,17 @@ _LIFTED = re.compile(
 """A ban that is lifted ends nothing."""
 _THING = r"[\w.+#/' -]{1,40}?"
 _FORMER = re.compile(
-    rf"\b(?:swapp?ed|exchanged|traded|replaced|ditched|dropped)(?: out)? (?P<one>{_THING}) (?:for|with|by)\b"
+    rf"\b(?:swapp?ed|exchanged|traded|replaced|ditched|dropped)(?: out)? ({_THING}) (?:for|with|by)\b"
     r"|\b(?:instead of|rather than|in place of|away from|(?:moved|switched|migrated|changed) from)"
-    rf" (?P<two>{_THING})(?= to\b|[,;.]|$)"
-    rf"|(?:^|[,;] )(?:the |our |my )?(?P<three>{_THING}) (?:is|are|was|were|has been|have been|'s)"
+    rf" ({_THING})(?= to\b|[,;.]|$)"
+    rf"|(?:^|[,;] )(?:the |our |my )?({_THING}) (?:is|are|was|were|has been|have been|'s)"
     r" (?:gone|out|over|history|sold|retired|no more|dropped)\b"
-    rf"|\b(?:the |our |my )?(?P<five>{_THING}) (?:has been|have been|was|were|is) (?:replaced|ousted|overtaken) by\b"
-    rf"|(?:^|[,;] )(?P<six>{_THING}) lost out to\b"
-    rf"|\b(?:handed|passed|transferred)(?: over)? (?:by|from) (?P<seven>{_THING}) to\b"
-    rf"|\b(?:ousted|displaced|overtaken) (?:the |my |our )?(?P<eight>{_THING})(?= as\b| on\b|[,;.]|$)"
-    rf"|\btraded (?:the |my |our )?(?P<nine>{_THING}) in\b"
-    rf"|\b(?:scratch|forget|ignore) what i said about (?P<four>{_THING})(?=[,;.:]|$)",
+    rf"|\b(?:the |our |my )?({_THING}) (?:has been|have been|was|were|is) (?:replaced|ousted|overtaken) by\b"
+    rf"|(?:^|[,;] )({_THING}) lost out to\b"
+    rf"|\b(?:handed|passed|transferred)(?: over)? (?:by|from) ({_THING}) to\b"
+    rf"|\b(?:ousted|displaced|overtaken) (?:the |my |our )?({_THING})(?= as\b| on\b|[,;.]|$)"
+    rf"|\btraded (?:the |my |our )?({_THING}) in\b"
+    rf"|\b(?:scratch|forget|ignore) what i said about ({_THING})(?=[,;.:]|$)",
     re.IGNORECASE,
 )
 _ADDED = re.compile(r"\b(?:also|too|as well|in addition|besides|another)\b", re.IGNORECASE)

@@ -24,6 +24,13 @@ def test_it_says_its_version() -> None:
     assert ran.stdout == f"perdure {tomllib.loads(PROJECT.read_text())['project']['version']}\n"
 
 
+@pytest.mark.parametrize("command", [[], ["run"], ["policies"], ["memories", "members"]])
+def test_a_flag_is_shown_without_a_type(command: list[str]) -> None:
+    ran = CliRunner().invoke(app, [*command, "--help"])
+    assert "--help" in ran.stdout
+    assert "<bool>" not in ran.stdout
+
+
 def test_what_commands_have_no_use_for_is_not_loaded() -> None:
     # Each was a tenth of a second or two of every command.
     code = (

@@ -38,11 +38,12 @@ def test_those_of_servers_are_listed_with_the_others() -> None:
 def test_a_server_that_is_away_is_named(server: Path) -> None:
     server.write_text("no", encoding="utf-8")
     ran = CliRunner().invoke(app, ["tools", "list"])
-    assert ran.exit_code == 1
-    assert "MCP server 'led' does not answer" in ran.stdout
-    assert "the server does not want to start" in " ".join(ran.stdout.split())
+    assert ran.exit_code == 3
+    assert "error: MCP server 'led' does not answer" in ran.stderr
+    assert "the server does not want to start" in " ".join(ran.stderr.split())
+    assert "MCP server" not in ran.stdout
     for name in ("led.add", "led.nothing"):
-        assert CliRunner().invoke(app, ["tools", "show", name]).exit_code == 1
+        assert CliRunner().invoke(app, ["tools", "show", name]).exit_code == 3
 
 
 def test_a_tool_that_a_server_does_not_have_is_named() -> None:
