@@ -116,6 +116,7 @@ reference: setup ## Write anew what is generated: the reference pages, from thei
 	@$(BIN)/python -m perdure.reference
 	@$(BIN)/python -m worker.cli.json_output
 	@$(BIN)/python -m worker.cli.settings_page
+	@$(BIN)/python -m worker.cli.python_page
 	@$(BIN)/python -m tests.blocking_client
 
 docs: setup ## Build the documentation as a site that needs no network, into the folder site

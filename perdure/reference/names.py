@@ -10,7 +10,7 @@ SAMPLE: dict[str, JsonValue] = {
         "look": {"output": {"price": 90.5}, "status": "done", "answer": None, "problem": None},
         "known": {
             "items": [{"text": "Oslo is cold."}],
-            "records": [{"payload": {"city": "Oslo"}}],
+            "records": {"trip-6": {"city": "Oslo"}},
             "context": "- Oslo is cold.",
             "status": "done",
         },
@@ -59,7 +59,12 @@ NAMES = (
         True,
     ),
     Entry("steps.<id>.items", "what a recall returned, best first", "steps.known.items.size()", 1),
-    Entry("steps.<id>.records", "of a recall: the records alone", "steps.known.records[0].payload.city", "Oslo"),
+    Entry(
+        "steps.<id>.records",
+        "of a recall: the payloads of its records by their keys, of each key the newest",
+        "'trip-6' in steps.known.records ? steps.known.records['trip-6'].city : ''",
+        "Oslo",
+    ),
     Entry(
         "steps.<id>.context", "of a recall: the same as text, for a prompt", "steps.known.context", "- Oslo is cold."
     ),
@@ -82,9 +87,7 @@ NAMES = (
         "output.price < 100.0",
         True,
     ),
-    Entry(
-        "answer", "a person's answer, in the same step's `expect` and `remember`; otherwise null", "answer", "Bergen"
-    ),
+    Entry("answer", "a person's answer to the step's `ask`, in its `remember`; otherwise null", "answer", "Bergen"),
 )
 """The names."""
 

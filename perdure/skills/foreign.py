@@ -35,6 +35,7 @@ class ForeignStep(Passed):
     approve: Template | None = None
     """The question for a person before it is called."""
     retry: Annotated[int, Field(ge=0, le=1_000)] | None = Field(default=None, exclude_if=is_none)
+    """How often it is tried; 0 is once; without it 5 times, but once what is ``once``, and a workflow."""
     compensate: CompensateTemplate | None = Field(default=None, exclude_if=is_none)
     """The tool that undoes it, if the task fails or is cancelled later."""
     expect: Template | None = None
@@ -104,7 +105,7 @@ class WorkflowStep(ForeignStep):
     workflow: TypeName
     """The workflow's name in Temporal."""
     timeout: Duration | None = Field(default=None, exclude_if=is_none)
-    """How long it may take with all its retries; None: as long as it takes."""
+    """How long it may take with all its retries; without it, as long as it takes."""
 
     @property
     def lasts(self) -> str | None:

@@ -77,17 +77,17 @@ class PromptStep(Passed):
     kind: Literal["prompt"] = "prompt"
     id: Identifier
     prompt: Annotated[str, Field(max_length=LONGEST_TEMPLATE)]
-    """The request; with ``uses``, the text of that prompt, whose expressions know its inputs alone."""
+    """The request; as a mapping, a prompt by its name, whose expressions know its inputs alone."""
     uses: PromptUse | None = Field(default=None, exclude_if=is_none)
     """The prompt that it names; written as a mapping under ``prompt``."""
     model: str = ""
     """``openai:<model>``, or ``<module>:<model>`` of a provider of your own; empty: the installation's."""
     retry: Annotated[int, Field(ge=0, le=MOST_ASKED)] | None = Field(default=None, exclude_if=is_none)
-    """How often the model is asked until its answer is as expected and in time; 0 is once, and so is none."""
+    """How often the model is asked until its answer is as expected and in time; 0, as without it, is once."""
     timeout: Duration | None = Field(default=None, exclude_if=is_none)
     """How long it may take to answer, if that is less than the installation's time for a request."""
     output: dict[Identifier, InputType] = Field(default_factory=dict[str, InputType])
-    """The fields of its ``output``, each with its type; none: its output is text."""
+    """The fields of its ``output``, each with its type; without it, its output is text."""
     when: Template | None = None
     expect: Template | None = None
     """What must hold of ``output``."""
@@ -168,7 +168,7 @@ class SkillStep(Passed):
     """What it gives that skill, by name."""
     when: Template | None = None
     on_failure: OnFailure = OnFailure.FAIL
-    """``ask`` counts as ``fail``: the skill's own steps ask."""
+    """What becomes of the task when the step fails for good; the skill's own steps may ask."""
     remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
     critical: bool = False
     """Whether what it remembers must be searchable before the task goes on."""
@@ -183,7 +183,7 @@ class ForEach(Passed):
     for_each: Template
     """The list: an expression."""
     element: Identifier
-    """What expressions call the element; written ``as``."""
+    """What expressions call the element."""
     steps: Annotated[tuple["Step", ...], Field(min_length=1)]
     """What is done for each element, in this order."""
     at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 1
@@ -200,7 +200,7 @@ class Parallel(Passed):
     lanes: Annotated[
         tuple[Annotated[tuple["Step", ...], Field(min_length=1)], ...], Field(min_length=1, max_length=MOST_AT_ONCE)
     ]
-    """Lists of steps, each in its order; written ``parallel``, and a list of one step as the step alone."""
+    """What runs side by side: each entry is a step, or a list of steps in their order."""
     when: Template | None = None
 
 

@@ -102,7 +102,7 @@ class RecordTemplate(Passed):
     intent: str = ""
     """What was wanted; a recommendation has to say what it is for."""
     of: OwnerId | None = None
-    """Whose memory it is; None: that of the task's user."""
+    """Whose memory it is; without it, that of the task's user."""
     when: Template | None = None
     """Whether it is written at all."""
 
@@ -133,7 +133,7 @@ class MemoryTemplate(Passed):
     tags: tuple[Name, ...] = ()
     """Words that a recall can be limited to."""
     of: OwnerId | None = None
-    """Whose memory it is; None: that of the task's user."""
+    """Whose memory it is; without it, that of the task's user."""
     when: Template | None = None
     """Whether it is written at all."""
 
@@ -142,7 +142,7 @@ class RecallTemplate(Passed):
     """What a recall step asks for."""
 
     of: OwnerId | None = None
-    """Whose memory is asked; None: that of the task's user."""
+    """Whose memory is asked; without it, that of the task's user."""
     text: str = ""
     """What it is about, in words; without it, only keys find something, or the strategy ``structured``."""
     lane: Lane | None = None
@@ -188,6 +188,6 @@ class EventTemplate(Passed):
     event: Annotated[Template, AfterValidator(_called), Field(examples=["paid ${inputs.order}"])]
     """What it is called."""
     deadline: Annotated[Template, AfterValidator(awaited), Field(examples=["2d"])] | None = None
-    """Until when it may come: what a ``WaitStep`` waits for; None: however long it takes."""
+    """Until when it may come: a duration, a moment or an expression; without it, the step waits as long as it takes."""
     otherwise: JsonValue = None
-    """The step's output where the deadline passes; None: the step fails then."""
+    """The step's output where the deadline passes; without it, the step fails then."""

@@ -15,7 +15,7 @@ class Limits(Request):
     tokens: Annotated[int, Field(ge=1)] = 10_000_000
     """How many tokens of language models it may use, read and written, before no model is asked any more."""
     hours: Annotated[float, Field(gt=0, le=24 * 365)] | None = None
-    """How long it may take before it fails, waits and pauses included; None: as long as it needs."""
+    """How long it may take before it fails, waits and pauses included; without it, as long as it needs."""
     answer_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24 * 7
     """How long a question waits for its answer before the task fails."""
     idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24

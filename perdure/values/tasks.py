@@ -87,7 +87,7 @@ class AgentTask(Request):
     chat: bool = False
     """Whether the agent converses instead: it answers each message, until nobody says anything more."""
     inputs: dict[str, ShallowJson] = Field(default_factory=dict)
-    """Those of its skill."""
+    """The inputs of its skill, by name."""
     session_id: Name | None = None
     """Tasks of one session share their episodes; without one, the task is its own session."""
     agent: Name = DEFAULT_AGENT
