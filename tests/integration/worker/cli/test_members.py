@@ -38,4 +38,4 @@ async def test_what_names_no_owner_is_refused(installed: Installation) -> None:
     spoke = await installed.perdure("recall", "train", "--user", "team:ops")
     assert "begins with 'team:', which names the memory of a team or an agent, and no user" in spoke.complaint
     both = await installed.perdure("audit", "show", "--user", "ada", "--of", "team:ops")
-    assert "give either --user or --of" in both.complaint
+    assert "give one of --user, --of and --installation" in both.complaint
