@@ -113,12 +113,15 @@ def unguarded(policies: Iterable[Policy], settings: Settings) -> list[str]:
     Known are the tools, the skills, which an agent calls as tools, what skills call of others, and a model's memory.
     """
     try:
-        known = {tool.name for tool in known_tools_of(settings)}
+        toolbox = known_tools_of(settings)
     except InvalidInput:
         # That is a finding of its own: then nobody can say which tools there are.
         return []
+    if not len(toolbox):
+        # Policies that are kept apart from any tools are looked at where there are some.
+        return []
     library = skills_of(settings)
-    known |= {*library.names(), *MemoryTool}
+    known = {*(tool.name for tool in toolbox), *library.names(), *MemoryTool}
     for name in library.names():
         with suppress(InvalidInput):
             known |= {step.called for step in library.linked(name).steps if isinstance(step, ForeignStep)}
@@ -126,7 +129,17 @@ def unguarded(policies: Iterable[Policy], settings: Settings) -> list[str]:
     return [
         f"policy {policy.name!r} is about {name!r}, {why} ({meant})"
         for policy, name, meant in strangers(policies, known)
+        # Of an MCP server, it may be a tool that is not declared.
+        if not _may_have(toolbox, name)
     ]
+
+
+def _may_have(toolbox: Toolbox, name: str) -> bool:
+    try:
+        toolbox.get(name)
+    except InvalidInput:
+        return False
+    return True
 
 
 async def agents(settings: Settings) -> tuple[bool, str, str]:

@@ -166,6 +166,24 @@ def test_a_policy_may_be_about_whatever_can_be_called(folder: Path, name: str) -
     assert (found["kind"], found["notes"]) == ("policy", [])
 
 
+def test_without_any_tool_nobody_can_say_which_is_missing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "no-echo.yaml").write_text(GOOD["no-echo.yaml"][1], encoding="utf-8")
+    monkeypatch.delenv("PERDURE_TOOLS")
+    [found] = json.loads(CliRunner().invoke(app, ["check", "no-echo.yaml", "--json"]).stdout)
+    assert found["notes"] == []
+
+
+def test_a_server_may_have_tools_that_are_not_declared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "mcp").mkdir()
+    (folder / "mcp/drive.yaml").write_text("name: drive\ncommand: drive-server\n", encoding="utf-8")
+    monkeypatch.setenv("PERDURE_MCP_SERVERS", json.dumps([str(folder / "mcp")]))
+    for name, noted in (("drive.write_file", 0), ("dive.write_file", 1)):
+        text = GOOD["no-echo.yaml"][1].replace("'echo'", f"'{name}'")
+        (folder / "no-echo.yaml").write_text(text, encoding="utf-8")
+        [found] = json.loads(CliRunner().invoke(app, ["check", "no-echo.yaml", "--json"]).stdout)
+        assert len(found["notes"]) == noted
+
+
 def test_a_policy_about_a_tool_that_nobody_has_is_noted(folder: Path) -> None:
     (folder / "no-echo.yaml").write_text(GOOD["no-echo.yaml"][1].replace("'echo'", "'ecko'"), encoding="utf-8")
     ran = CliRunner().invoke(app, ["check", "no-echo.yaml"])
