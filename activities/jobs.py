@@ -260,7 +260,8 @@ class IngestActivities:
 
     async def _receipt_of(self, call: WaitIngestCall) -> Receipt:
         if self.elsewhere is None:
-            raise WorkerUnavailable("this worker does not know whose job it is: set PERDURE_MEMORY_URL")
+            problem = "this job runs in another installation, and this worker is connected to none"
+            raise WorkerUnavailable(f"{problem}: set PERDURE_MEMORY_URL")
         receipt = await self.elsewhere.receipt(call, wait=POLLS * POLL_SECONDS)
         if receipt is None:
             raise still_running(call.job, again_after=timedelta(seconds=RETRY_SECONDS))

@@ -246,7 +246,7 @@ class TaskActivities:
             StoreUnavailable: Redis does not answer.
         """
         if own.known is None:
-            raise StoreUnavailable("redis", "a task begins at a step only once that is bound to its id")
+            raise StoreUnavailable("redis", "does not answer, so the task cannot be recorded as starting at this step")
         source = await self._source(request, asker.tenant, own)
         return await self._beginnings.begin(request, asker, plan, own, source)
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from perdure.model import Passed
 from perdure.settings import Settings
-from perdure.variables import settings_file
+from perdure.variables import normal, settings_file
 
 
 class SettingsOrigin(Passed):
@@ -25,7 +25,7 @@ class SettingsOrigin(Passed):
     def of(cls, settings: Settings) -> Self:
         """Return where this process has these settings from."""
         found = settings_file()
-        file = "" if found is None or str(found) == os.devnull else str(found.absolute())
+        file = "" if found is None or str(found) == os.devnull else str(normal(found))
         folders = tuple(str(folder) for folder in settings.mcp_servers)
         return cls(file=file, folder=str(Path.cwd()), tools=settings.tools, mcp_servers=folders)
 

@@ -60,7 +60,7 @@ class Running(Passed):
         return "run 'perdure restart'"
 
     def how_to_agree(self, here: SettingsOrigin) -> str:
-        """What a person does about a worker that has other settings than those of here."""
+        """How to bring a running worker's settings in line with these."""
         apply = f"to apply these, {self.how_to_restart}"
         if not self.origin.difference(here):
             return apply

@@ -63,10 +63,10 @@ def lasting(text: str) -> str:
     """Return a text that states a duration above zero.
 
     Raises:
-        ValueError: It states none, or no time at all.
+        ValueError: It states none, or zero.
     """
     if not duration_of(text):
-        raise ValueError("is no time at all (write a number above 0)")
+        raise ValueError("is zero (write a number above 0)")
     return text
 
 

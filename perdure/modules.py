@@ -61,7 +61,7 @@ def module_of(name: str, field: str) -> ModuleType:
     except (Exception, SystemExit) as problem:
         top = name.partition(".")[0]
         if of_file and isinstance(problem, FileNotFoundError):
-            text, fix = f"there is no file {path}", "give a path from the worker's folder, or an absolute one"
+            text, fix = f"there is no file {path}", "correct the path: in perdure.toml it leads from that file's folder"
         else:
             text = f"cannot be imported: {type(problem).__name__}: {problem}{_place(problem)}"
             fix = _why_missing(problem, path.resolve() if of_file else None)

@@ -1,6 +1,6 @@
 """What is refused: of requests by people and programs outside, and by a store that cannot hold it.
 
-``perdure.errors`` draws these errors with all others.
+``perdure.error_kinds`` draws these errors with all others.
 """
 
 from collections.abc import Mapping

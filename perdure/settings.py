@@ -30,7 +30,7 @@ from perdure.modules import ModelName, Module
 from perdure.names import TASK_QUEUE
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
-from perdure.variables import PREFIX, base_folder, read_file, read_secrets, settings_file, warn_of_unknown
+from perdure.variables import PREFIX, base_folder, read_file, read_secrets, told_file, warn_of_unknown
 from perdure.words import ENGLISH, LANGUAGES
 
 _CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", re.ASCII)
@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     secrets: tuple[Absolute, ...] = ()
     """Folders with secrets of tools, each in a file of its name; variables ``PERDURE_SECRET_…`` win over them."""
     secrets_from: str = ""
-    """``module:name`` of where secrets are besides: an object with ``has`` and ``get``; see docs/tools.md."""
+    """``module:name`` of where secrets are besides, by an import path: see docs/tools.md."""
 
     embedding: ModelName = "auto"
     """The embedding model: ``auto``, ``all-MiniLM-L6-v2``, or a provider's."""
@@ -203,7 +203,7 @@ class Settings(BaseSettings):
             name = found.field.partition("[")[0].partition(".")[0]
             if name not in type(self).model_fields:
                 raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
-            fixes = (found.fix, f"set {PREFIX}{name.upper()} or its line in {settings_file() or 'perdure.toml'}")
+            fixes = (found.fix, f"set {PREFIX}{name.upper()} or its line in {told_file()}")
             raise InvalidInput(found.field, found.problem, fix="; ".join(filter(None, fixes))) from None
 
     def changed(self, **changes: Any) -> Self:

@@ -97,6 +97,17 @@ def settings_file() -> Path | None:
     return next((path for folder in folders if _may_be_there(path := folder / "perdure.toml")), None)
 
 
+def normal(path: Path) -> Path:
+    """Return an absolute path without ``..``: two that lead to the same place from different folders are the same."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def told_file() -> str:
+    """Return what a person calls the file of settings: where it is, or the name that it would have."""
+    path = settings_file()
+    return "perdure.toml" if path is None or str(path) == os.devnull else str(path)
+
+
 def _may_be_there(path: Path) -> bool:
     try:
         return path.exists()
@@ -119,7 +130,8 @@ def read_file(kinds: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {name: _led_from(path.absolute().parent, value, kinds.get(name)) for name, value in found.items()}
+        folder = normal(path).parent
+        return {name: _led_from(folder, value, kinds.get(name)) for name, value in found.items()}
     except FileNotFoundError:
         raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -140,7 +152,7 @@ def _led_from(folder: Path, value: object, kind: Any) -> object:
         return value
     parts = {*_parts(kind)}
     if Path in parts or (parts & _OF_MODULES and is_file(value.partition(":")[0])):
-        return str(folder / value)
+        return str(normal(folder / value))
     return value
 
 

@@ -24,10 +24,11 @@ _UNKNOWN_TAG = "could not determine a constructor for the tag "
 _QUOTE = "close what is opened, and put text with : # [ or { in quotes"
 _UTF8 = "save it as plain text, in UTF-8"
 _INDENT = "indent what belongs together equally"
+_DEEPER = "expected <block end>, but found '"
 _FIXES = (
     ("\\t", "indent with spaces"),
-    ("expected <block end>", _INDENT),
-    ("inconsistent indentation", _INDENT),
+    # Before anything else that is found there, a quote or a bracket was closed too early.
+    *((f"{_DEEPER}{found}'", _INDENT) for found in ("<block mapping start>", "<block sequence start>", "?", "-")),
     ("mapping values are not allowed", f"{_INDENT}, and put text with : in quotes"),
     ("is duplicated", "leave one of the two out"),
     ("aliases", "write it without them"),
@@ -159,7 +160,6 @@ def placed(error: InvalidInput, path: Path, text: str) -> InvalidInput:
     """Return an error with the file and the line of its field; one that has a place already stays as it is."""
     if error.place:
         return error
-    path = _from_here(path)
     whole, _, line = error.field.partition(":")
     if whole == path.name and (not line or line.isdigit()):
         # The document as a whole is no field: its problem may know a line.
@@ -167,13 +167,3 @@ def placed(error: InvalidInput, path: Path, text: str) -> InvalidInput:
         return type(error)(place, error.problem, fix=error.fix, place=place)
     place = f"{path}:{line_of(text, error.field)}"
     return type(error)(error.field, error.problem, fix=error.fix, place=place)
-
-
-def _from_here(path: Path) -> Path:
-    """Return a path as a person who is in this process's folder would type it."""
-    try:
-        here = Path.cwd()
-    except FileNotFoundError:
-        # The folder is gone.
-        return path
-    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path

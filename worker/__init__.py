@@ -1,1 +1,1 @@
-"""The process: settings, wiring, telemetry, schedules, local servers and the CLI."""
+"""The processes: their wiring and telemetry, the gateway to an installation, and its faces."""

@@ -4,8 +4,9 @@ Each check returns whether all is well, what was found, and what to do otherwise
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from typing import TypeVar
 
 from perdure.agent.steps.validation import check_linked
@@ -110,10 +111,13 @@ async def policies(settings: Settings) -> tuple[bool, str, str]:
 def unguarded(policies: Iterable[Policy], settings: Settings) -> list[str]:
     """Return what policies name that nothing here is called by, so that they may guard nothing; nothing is refused.
 
-    Known are the tools, the skills, which an agent calls as tools, what skills call of others, and a model's memory.
+    Known are the tools, the skills, which an agent calls as tools, what skills call of others, and a model's memory but
+    for its notes, about which no policy is asked.
     """
     try:
-        toolbox = known_tools_of(settings)
+        # What modules print as they are loaded is no result of whatever is called.
+        with redirect_stdout(sys.stderr):
+            toolbox = known_tools_of(settings)
     except InvalidInput:
         # That is a finding of its own: then nobody can say which tools there are.
         return []
@@ -121,7 +125,7 @@ def unguarded(policies: Iterable[Policy], settings: Settings) -> list[str]:
         # Policies that are kept apart from any tools are looked at where there are some.
         return []
     library = skills_of(settings)
-    known = {*(tool.name for tool in toolbox), *library.names(), *MemoryTool}
+    known = {*(tool.name for tool in toolbox), *library.names(), *MemoryTool} - {MemoryTool.NOTE}
     for name in library.names():
         with suppress(InvalidInput):
             known |= {step.called for step in library.linked(name).steps if isinstance(step, ForeignStep)}

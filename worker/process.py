@@ -81,11 +81,11 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
             unanswered = await _unanswered(services)
             await namespace.prepare(client)
             await ensure_schedules(client, settings)
-            await warn_of_settings(addresses.redis_url)
             stack.enter_context(watched_loop())
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
                     together(
+                        warn_of_settings(addresses.redis_url),
                         keep_up(unanswered, lambda: bringing(services), services.session.waiting),
                         keep_checked(services.repair),
                         keep_looking(services.longterm),

@@ -102,4 +102,4 @@ class AskPerson:
         """Notify the webhook."""
         with suppress(ActivityError):  # It is tried until it succeeds, or nothing is asked any more.
             call = NotifyCall(tenant=await asyncio.shield(labelling), question=self._question)
-            await options.change(NotificationActivities.notify, call, "Have the webhook told")
+            await options.change(NotificationActivities.notify, call, "Notify the webhook")

@@ -57,7 +57,7 @@ class HoldMemory:
             return Decided(outcome=HoldOutcome.REJECTED, by=_SILENCE, at=workflow.now(), reason=problem_of(error))
         hold = hold.changed(batch=hold.batch.changed(epoch=epoch))
         call = NotifyCall(tenant=hold.batch.tenant, question=self._question)
-        telling = asyncio.create_task(options.change(NotificationActivities.notify, call, "Have the webhook told"))
+        telling = asyncio.create_task(options.change(NotificationActivities.notify, call, "Notify the webhook"))
         try:
             answer = await self._answer(hold)
         finally:

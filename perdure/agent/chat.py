@@ -84,7 +84,7 @@ class Chat:
 
     def unanswered(self, task: AgentTask) -> InvalidTask:
         """Return the error for a message that the conversation ended before it answered."""
-        fix = f"once that is mended, {_ANEW}" if self._failed else _ANEW
+        fix = f"fix the cause; then {_ANEW}" if self._failed else _ANEW
         return TaskConflict("chat", f"{task.task_id} has ended before it answered: {self._closed}", fix=fix)
 
     def check(self, request: ChatMessage, task: AgentTask) -> None:

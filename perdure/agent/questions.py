@@ -1,4 +1,4 @@
-"""The open questions of one task and their answers: each is answered once, by a value of its type. Asks nobody."""
+"""The open questions of one workflow and their answers: each is answered once, by a value of its type. Asks nobody."""
 
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer

@@ -94,7 +94,7 @@ class Steering:
         """
         self._check(request)
         if self._steered.paused is not None and not self._is_handled(request.id):
-            raise TaskConflict("task", f"is {self._steered.paused.told}", fix="perdure resume has it go on")
+            raise TaskConflict("task", f"is {self._steered.paused.told}", fix="to continue: perdure resume")
 
     def check_resume(self, request: PauseRequest) -> None:
         """Refuse to go on with a task that does not pause. A duplicate is accepted.

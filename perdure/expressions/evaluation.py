@@ -6,6 +6,7 @@ activities only, and its results are what a workflow's history holds.
 
 import functools
 import json
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,9 @@ LONGEST = 8_000
 WALKED = 10_000_000
 """What walking lists may cost in one expression, in visited elements: 3,000 for one ``map`` or ``filter``, about 0.5 s.
 The library holds the interpreter's lock for all of it, so that every attempt in the process misses its heartbeats."""
+
+# What a function raises is raised here as well, and a log is no place for values.
+logging.getLogger("cel").addFilter(lambda _: False)
 
 _json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue, config=ConfigDict(allow_inf_nan=False))
 
@@ -259,9 +263,8 @@ def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], f
     longest = max((_longest(_at(names, path)) for path in reading.paths), default=0)
     if longest**reading.power > walked:
         most = int(walked ** (1 / reading.power))
-        raise InvalidExpression(
-            field, f"walks {longest:,} elements, and at most {most:,} can be walked so", fix="choose them in a tool"
-        )
+        problem = f"iterates over {longest:,} elements, and at most {most:,} are allowed here"
+        raise InvalidExpression(field, problem, fix="select them in a tool")
 
 
 def _at(names: Mapping[str, JsonValue], path: Path) -> JsonValue:

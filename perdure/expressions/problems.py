@@ -40,11 +40,11 @@ def evaluation_problem(report: str, functions: Collection[str] = ()) -> str:
             type than it takes.
 
     >>> evaluation_problem("Undefined variable or function: 'size'. Check that the variable is defined.", ["size"])
-    'size() takes no value of this type'
+    'size() takes no value of this type, or is not called in this form'
     """
     if report.startswith(("No such overload", "Unsupported operation")):
         return "its values have other types than its operator takes; convert them with int(x), double(x) or string(x)"
     called = _CALLED.match(report)
     if called is not None and called["name"] in functions:
-        return f"{called['name']}() takes no value of this type"
+        return f"{called['name']}() takes no value of this type, or is not called in this form"
     return report.partition(". Check")[0]

@@ -182,7 +182,7 @@ class Wholeness:
         _require(self._judged(told))
         for store, one in told.items():
             if one.journal is None:
-                raise StoreUnavailable(store, "is new, and no worker has made it the installation's own yet")
+                raise StoreUnavailable(store, "is empty, and no worker has initialised it yet")
 
     async def redis_since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None where it lost something and is not rebuilt.

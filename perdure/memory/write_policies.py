@@ -69,7 +69,7 @@ def read_policies(text: str, where: str) -> dict[str, WritePolicy]:
         policy = validated(WritePolicy, {**policies.get(name, WritePolicy()).model_dump(), **changes}, name)
         if private := [ground.value for ground in policy.believe if ground in _NEVER_BELIEVED]:
             raise InvalidInput(
-                join(name, "believe"), f"{private[0]} is never believed", fix="name in allow what is not"
+                join(name, "believe"), f"{private[0]} can never be believed", fix="list harmless texts under 'allow'"
             )
         policies[name] = policy
     return policies

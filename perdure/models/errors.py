@@ -1,4 +1,4 @@
-"""Errors of models' providers. Their place in the tree of all errors stands in ``perdure.errors``."""
+"""Errors of models' providers. Their place in the tree of all errors stands in ``perdure.error_kinds``."""
 
 from perdure.base_error import PerdureError
 from perdure.errors import StoreUnavailable

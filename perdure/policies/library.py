@@ -84,7 +84,7 @@ class PolicyLibrary:
         """
         time.sleep(SETTLED_AFTER)
         if self._texts() != texts:
-            fix = "replace a folder as a whole; this goes away once nobody writes there"
+            fix = "swap the folder in one step, or wait until the write has finished"
             raise InvalidPolicy("policies", "are being changed", fix=fix)
 
     def read(self) -> PolicySet:

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import Field, JsonValue
@@ -217,15 +217,23 @@ def typed(value: JsonValue, spec: AnswerSpec) -> JsonValue:
         case AnswerType.YES_NO:
             return _yes_no(text)
         case AnswerType.CHOICE:
-            if not isinstance(text, str) or text not in spec.choices:
-                raise InvalidAnswer(
-                    "value", f"{_shown(text)} is not one of the choices", fix=f"choose {' or '.join(spec.choices)}"
-                )
-            return text
+            return _chosen(text, spec.choices)
         case _:
             if not isinstance(value, str):
                 raise InvalidAnswer("value", f"{_shown(value)} is not text", fix="put it in quotes")
             return value
+
+
+def _chosen(value: JsonValue, choices: Sequence[str]) -> str:
+    """Return the choice that is meant, in whatever case; of yes and no, a boolean will do as well."""
+    if isinstance(value, bool) and {*choices} == {"yes", "no"}:
+        return "yes" if value else "no"
+    meant = value.casefold() if isinstance(value, str) else None
+    found = [one for one in choices if one == value] or [one for one in choices if one.casefold() == meant]
+    if len(found) != 1:
+        fix = f"choose {' or '.join(choices)}"
+        raise InvalidAnswer("value", f"{_shown(value)} is not one of the choices", fix=fix)
+    return found[0]
 
 
 def _integer(value: JsonValue) -> int:

@@ -1,4 +1,4 @@
-"""What a user asks and gets back: tasks, their questions and answers, their results. Pure values."""
+"""What a user asks and gets back: tasks, where they are, and their results. Pure values."""
 
 import datetime
 from typing import Annotated, Any, Literal, Self, cast

@@ -53,13 +53,13 @@ async def until_true(holds: Callable[[], bool], seconds: float = PATIENCE) -> No
 async def progress_of(
     handle: WorkflowHandle[Any, Any], holds: Callable[[Progress], bool], seconds: float = PATIENCE
 ) -> Progress:
-    """Ask a task for its progress until something holds of it, also while its worker has not polled yet."""
+    """Ask a task for its progress until something holds of it, also while no worker has polled, or is busy."""
 
     async def ask() -> Progress | None:
         try:
             return await handle.query("progress", result_type=Progress)
         except RPCError as error:
-            if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+            if error.status not in {RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED}:
                 raise
             return None
 

@@ -1,3 +1,4 @@
+import json
 import logging
 import os
 from pathlib import Path
@@ -50,6 +51,7 @@ def test_relative_paths_in_the_file_lead_from_its_folder(tmp_path: Path, monkeyp
     (tmp_path / "shop").mkdir()
     written = (
         'skills = ["skills", "/all"]\ntools = ["./tools.py", "shop.tools"]\njournal = "~/j"\nmodel = "./m.py:small"\n'
+        'home = "../data"\nretention_rules = "rules.yaml"\nembedding = "openai:text"\n'
     )
     (tmp_path / "shop/perdure.toml").write_text(written)
     monkeypatch.setenv("PERDURE_CONFIG", "shop/perdure.toml")
@@ -60,11 +62,27 @@ def test_relative_paths_in_the_file_lead_from_its_folder(tmp_path: Path, monkeyp
     assert settings.journal == tmp_path / "me/j"
     assert settings.model == f"{shop}/m.py:small"
     assert settings.agents == (tmp_path / "agents",)
+    assert (settings.home, settings.retention_rules) == (tmp_path / "data", shop / "rules.yaml")
+    assert settings.embedding == "openai:text"
+
+    # The same file by another way is the same settings.
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path / "else")
+    monkeypatch.setenv("PERDURE_CONFIG", "../shop/perdure.toml")
+    monkeypatch.setenv("PERDURE_AGENTS", json.dumps([str(tmp_path / "agents")]))
+    assert Settings().fingerprint == settings.fingerprint
 
 
 def test_what_is_wrong_in_the_file_is_said_with_its_path(tmp_path: Path) -> None:
     (tmp_path / "perdure.toml").write_text("claim_ttl_days = 0")
     with pytest.raises(InvalidInput, match=r"set PERDURE_CLAIM_TTL_DAYS or its line in perdure\.toml"):
+        Settings()
+
+
+def test_where_there_is_no_file_its_name_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_CONFIG", os.devnull)
+    monkeypatch.setenv("PERDURE_CLAIM_TTL_DAYS", "0")
+    with pytest.raises(InvalidInput, match=r"or its line in perdure\.toml"):
         Settings()
 
 

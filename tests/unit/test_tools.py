@@ -227,7 +227,7 @@ def test_a_box_is_loaded_from_a_file_whatever_it_is_called(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("./nowhere.py", "tools ./nowhere.py: there is no file nowhere.py (give a path from the worker's folder"),
+        ("./nowhere.py", "tools ./nowhere.py: there is no file nowhere.py (correct the path: in perdure.toml it leads"),
         ("activities", "holds no tool (it is Perdure's own; for a file of yours that is called so, give its path"),
         (
             "activities.mine",

@@ -33,6 +33,12 @@ def test_lines_that_are_indented_differently_are_said_to_be(text: str) -> None:
         read_document(text, "a.yaml")
 
 
+@pytest.mark.parametrize("text", ["a: 'it's'", "when: \"${a}\" == 'x'", 'a: "a "b" c"', "a: {b: 1} }", "a: [1]]"])
+def test_what_is_closed_too_early_is_said_to_need_quotes(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"is not YAML: .*\(close what is opened, and put text with"):
+        read_document(text, "a.yaml")
+
+
 def test_a_document_of_the_largest_size_is_read() -> None:
     assert read_document("a: " + "x" * (LARGEST - 3), "f") == {"a": "x" * (LARGEST - 3)}
     with pytest.raises(InvalidInput, match=r"f: has [0-9,]+ characters .at most [0-9,]+ can be read"):

@@ -1,9 +1,11 @@
 """The command line's table of contents. A command's module is imported when it is called, and no other."""
 
-import ast
+import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -180,10 +182,16 @@ def _refuse_hidden() -> None:
 
 def docstring_of(module: str, name: str) -> str:
     """Return the docstring of a module's function without importing the module; empty: it has no such function."""
+    # To parse the modules of all commands would take as long as all else that "--help" does.
+    beginning = rf'^(?:async )?def {name}\(.*?\) -> [^\n]*:\n    """(.*?)"""'
+    said = re.search(beginning, _source(module), re.MULTILINE | re.DOTALL)
+    return inspect.cleandoc(said[1]) if said else ""
+
+
+@functools.cache
+def _source(module: str) -> str:
     found = importlib.util.find_spec(module)
-    source = Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""
-    functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    return next((ast.get_docstring(node) or "" for node in functions if node.name == name), "")
+    return Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""
 
 
 _AS_JSON = "perdure.as_json"

@@ -22,8 +22,9 @@ _HEAD = """# Python
 
 <!-- `make reference` writes this page from the docstrings. -->
 
-Five ways in, each typed, with the whole docstring in your editor. Every method of the gateway and of the client is a
-coroutine unless it is said otherwise, and raises [Perdure's errors](../errors.md), each with a code.
+Five ways in, each typed, with the whole docstring in your editor. What raises, raises
+[Perdure's errors](../errors.md), each with a code. Methods are awaited, but for those with *plain* (called as they are)
+or *async for* (walked over) behind them.
 
 | you are | import |
 |---|---|
@@ -52,10 +53,14 @@ def python_page() -> str:
         _methods(
             "perdure.client.Client",
             perdure.client.Client,
-            "`async with Client(url, token) as client:`; `BlockingClient` has the same methods, without `await`.",
+            "`async with Client(url, token) as client:`. `BlockingClient` has the same without `await`, and `close`.",
         ),
         _table("perdure.temporal", {name: getattr(perdure.temporal, name) for name in perdure.temporal.__all__}),
-        _methods("perdure.testing.LocalInstallation", perdure.testing.LocalInstallation, ""),
+        _methods(
+            "perdure.testing.LocalInstallation",
+            perdure.testing.LocalInstallation,
+            '`async with LocalInstallation(tools=["./shop.py"], skills=["skills"]) as one:` has servers and a worker.',
+        ),
         "## perdure\n",
         _table("Functions", called, level=3),
         _table("Requests, results and protocols", values, level=3),
@@ -75,10 +80,18 @@ def _methods(title: str, one: type, about: str) -> str:
 
 
 def _public(one: type) -> Iterator[tuple[str, str]]:
-    """Yield the methods of a class with what they do, in the order of its classes and of their source."""
+    """Yield the methods of a class with what they do, in the order of their names."""
     for name, method in inspect.getmembers(one, inspect.isfunction):
         if not name.startswith("_"):
-            yield f"{name}{_taken(method)}", _first(method)
+            yield f"{name}{_taken(method)}", f"{_first(method)}{_how(method)}"
+
+
+def _how(method: Any) -> str:
+    """Return how a method is called that is not awaited."""
+    original = inspect.unwrap(method)
+    if inspect.isasyncgenfunction(original):
+        return " *async for*"
+    return "" if inspect.iscoroutinefunction(original) else " *plain*"
 
 
 def _table(title: str, named: dict[str, Any], *, level: int = 2) -> str:
@@ -92,7 +105,7 @@ def _is(one: Any) -> str:
         case UnionType():
             return f"One of {', '.join(f'`{part.__name__}`' for part in get_args(one))}."
         case type() if issubclass(one, Enum):
-            return f"{_first(one)} {', '.join(f'`{choice}`' for choice in one)}."
+            return f"{_first(one)} {', '.join(f'`{choice}`' if choice.value else 'empty' for choice in one)}."
         case type() if issubclass(one, BaseModel) and one.model_fields:
             fields = one.model_fields.items()
             needed = ", ".join(f"`{name}`" for name, field in fields if field.is_required())

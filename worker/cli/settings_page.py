@@ -22,7 +22,8 @@ _HEAD = """# Settings
 
 Each is an environment variable, or a line of [perdure.toml](../production.md#settings-and-secrets) under its name in
 small letters and without `PERDURE_` (`task_queue = "shop"`). Lists are JSON in a variable
-(`PERDURE_TOOLS=["./tools.py"]`), and any value may be in a file that `PERDURE_…_FILE` names.
+(`PERDURE_TOOLS=["./tools.py"]`), and any value may be in a file that `PERDURE_…_FILE` names. Relative paths in the file
+lead from its folder, those in variables from where the command runs.
 
 Which Temporal is used, its own variables say: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
 `TEMPORAL_PROFILE`.

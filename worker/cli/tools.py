@@ -36,7 +36,9 @@ async def list_(*, as_json: AsJson = False) -> None:
                 first = next(iter(one.description.splitlines()), "no description")
                 out.print(f"{one.effect.value:<10}  {one.name}: {first}", markup=False)
             say(counted(len(found), "tool"))
-            for problem in (*servers.unusable.values(), *servers.away.values()):
+            for problem in servers.unusable.values():
+                say(f"note: {problem}")
+            for problem in servers.away.values():
                 err.print(f"error: {problem}", style="red", markup=False)
         if servers.away:
             raise typer.Exit(Exit.UNAVAILABLE)

@@ -132,7 +132,7 @@ class SteeringCalls(TaskCalls):
                     task_queue=self._settings.task_queue,
                     task_timeout=TASK_TIMEOUT,
                     id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-                    static_summary="A person's word on a task that has ended",
+                    static_summary="Feedback on a finished task",
                     search_attributes=tenant_attributes(tenant) if tenant else None,
                 )
             return await client.get_workflow_handle(identifier, result_type=LateVerdict).result()

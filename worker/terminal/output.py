@@ -104,9 +104,16 @@ def explained(*, as_json: bool = False) -> Generator[None]:
 
 def _end(error: PerdureError, *, as_json: bool) -> NoReturn:
     if not as_json:
-        fail(str(error), status_of(error))
+        fail(_from_here(str(error), error), status_of(error))
     show_json({"error": told(error)})
     raise typer.Exit(status_of(error)) from None
+
+
+def _from_here(text: str, error: PerdureError) -> str:
+    """Return a text with the place that an error names as a person who is in this folder would type it."""
+    place: str = getattr(error, "place", "")
+    shorter = place.removeprefix(f"{Path.cwd()}/")
+    return text.replace(place, shorter, 1) if place else text
 
 
 def _name(error: Any) -> str:

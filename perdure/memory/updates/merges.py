@@ -41,7 +41,8 @@ def require_mergeable(first: Memory, second: Memory) -> None:
         fix = "correct or forget the one that does not hold"
         raise InvalidInput("other", f"{first.id} and {second.id} contradict each other", fix=fix)
     if is_recalled_less(first, second):
-        problem = f"together they would be believed {_mean(first, second):g}, and recall asks for {MIN_CONFIDENCE:g}"
+        mean = f"{_mean(first, second):g}"
+        problem = f"the merged memory would have confidence {mean}, below the {MIN_CONFIDENCE:g} of recall"
         fix = "say of the one that is believed less that it is helpful, or forget it"
         raise InvalidInput("other", problem, fix=fix)
 

@@ -25,7 +25,7 @@ class Deletions:
         return {line.id: line for line in (read_back(Deletion, text) for text in lines if text)}
 
     async def covering(self, tenant: str, ids: Sequence[str]) -> dict[str, Deletion]:
-        """Return the lines on these ids, and on what was forgotten of which they are another wording."""
+        """Return the deletions of these ids, and of entries of which these ids are other wordings."""
         if not ids:
             return {}
         meant: list[str | None] = await ask(self._redis, "HMGET", keys.wordings(tenant), *ids)

@@ -1,5 +1,7 @@
 """Whether Redis keeps what is written to it: read from its settings, if it shows them. Changes none."""
 
+from typing import Any
+
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
@@ -23,8 +25,8 @@ async def wrong_settings(redis: Redis) -> dict[str, str] | None:
     found: dict[str, str] = {}
     try:
         for name in NEEDED:
-            answer = await ask(redis, "CONFIG", "GET", name)
-            found |= answer if isinstance(answer, dict) else dict([answer])
+            answer: Any = await ask(redis, "CONFIG", "GET", name)
+            found |= answer if isinstance(answer, dict) else dict(zip(answer[::2], answer[1::2], strict=False))
     except StoreRefused:
         return None
     except StoreUnavailable as error:

@@ -16,7 +16,7 @@ _DONE = "done"
 
 
 class IdempotencyKeys:
-    """They are of callers and not of tenants: digests that a caller's random key goes into, which nobody can guess.
+    """Keys that belong to callers, and not to tenants: digests of what includes a random key, which nobody can guess.
 
     Args:
         redis: A client made with ``connect``.

@@ -4,11 +4,13 @@ import asyncio
 import json
 import os
 import sys
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from localservers import Server
+from perdure.stores.redis.connection import ask, connect
 from tests.conftest import OwnServers, Servers
 from tests.integration.worker.cli.installation import installation, nothing_configured, unanswered
 from tests.support.guarding import Policies
@@ -155,3 +157,14 @@ async def test_a_model_that_is_away_does_not_keep_it_from_starting(own_servers: 
         )
         process.terminate()
         assert await asyncio.wait_for(process.wait(), 15) == 0
+
+
+@pytest.mark.slow
+async def test_it_says_at_its_start_what_redis_may_lose(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with aclosing(connect(fleet.addresses.redis_url)) as redis:
+        await ask(redis, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
+        await given.ready_worker()
+        log = tmp_path / "worker-0.log"
+        await until_true(lambda: "Redis may lose claims, and effects may happen twice" in log.read_text(), seconds=30)

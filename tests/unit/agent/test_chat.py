@@ -171,7 +171,7 @@ def test_why_it_has_ended_is_said_and_stays(problem: str, told: str) -> None:
     ("problem", "fix"),
     [
         ("", "nobody said anything more (perdure chat starts a new one)"),
-        ("PRD104 agent: unknown", "PRD104 agent: unknown (once that is mended, perdure chat starts a new one)"),
+        ("PRD104 agent: unknown", "PRD104 agent: unknown (fix the cause; then perdure chat starts a new one)"),
     ],
 )
 def test_a_message_without_an_answer_is_told_to_mend_only_what_is_broken(problem: str, fix: str) -> None:

@@ -64,7 +64,7 @@ def test_who_paused_it_when_and_why_is_kept_until_it_goes_on() -> None:
 
 def test_what_changes_nothing_is_refused_with_the_reason() -> None:
     steering = paused(asked("one"))
-    with pytest.raises(InvalidTask, match=r"task: is paused by person ada on 2026-01-02 .* \(perdure resume"):
+    with pytest.raises(InvalidTask, match=r"task: is paused by person ada on 2026-01-02 .* \(to continue: perdure"):
         steering.check_pause(asked("two"))
     steering.resume(asked(), NOW)
     with pytest.raises(InvalidTask, match="task: is not paused"):

@@ -92,7 +92,7 @@ def test_what_cannot_be_evaluated_is_an_error_of_ours(template: str) -> None:
     ("template", "message"),
     [
         ("${x.n + 'a'}", r"cannot be evaluated: its values have other types than its operator takes; convert them"),
-        ("${size(x.n)}", r"cannot be evaluated: size\(\) takes no value of this type$"),
+        ("${size(x.n)}", r"cannot be evaluated: size\(\) takes no value of this type, or is not called in this form$"),
         ("${int(x.s)}", r"cannot be evaluated: Function 'int' error: .*invalid digit found in string$"),
     ],
 )
@@ -118,7 +118,7 @@ def test_what_json_cannot_carry_is_an_error_of_ours(template: str) -> None:
 )
 def test_a_walk_that_would_hold_the_worker_up_is_refused(source: str, length: int) -> None:
     values: list[JsonValue] = list(range(length))
-    with pytest.raises(InvalidExpression, match=f"PRD103 f: walks {length:,} elements"):
+    with pytest.raises(InvalidExpression, match=f"PRD103 f: iterates over {length:,} elements"):
         evaluate(f"${{{source}}}", {"x": {"l": values}}, "f")
     few: JsonValue = {"l": values[:200], "not read": values * 100}
     assert isinstance(evaluate(f"${{size({source})}}", {"x": few}, "f"), int)
@@ -134,7 +134,7 @@ def test_what_walks_no_list_may_read_one_of_any_length() -> None:
     names: dict[str, JsonValue] = {"x": [3, 1, 2]}
     assert evaluate("${size(x) + x[0]}", names, "f", walked=1) == 6
     assert evaluate([{"a": "${x.map(i, i + 1)}"}], names, "f", walked=9) == [{"a": [4, 2, 3]}]
-    with pytest.raises(InvalidExpression, match="walks 3 elements, and at most 2 can be walked so"):
+    with pytest.raises(InvalidExpression, match="iterates over 3 elements, and at most 2 are allowed here"):
         evaluate([{"a": "${x.map(i, i + 1)}"}], names, "f", walked=8)
 
 
@@ -166,9 +166,9 @@ def test_a_condition_must_be_true_or_false() -> None:
 
 def test_the_longest_of_nested_lists_is_what_a_walk_costs() -> None:
     nested: JsonValue = [[1], list(range(4_000)), [1]]
-    with pytest.raises(InvalidExpression, match="walks 4,000 elements"):
+    with pytest.raises(InvalidExpression, match="iterates over 4,000 elements"):
         evaluate("${x.filter(a, size(a.filter(b, b > 1)) > 1)}", {"x": nested}, "f")
-    with pytest.raises(InvalidExpression, match="walks 4,000 elements"):
+    with pytest.raises(InvalidExpression, match="iterates over 4,000 elements"):
         evaluate("${x.l.filter(a, a.k.size() > 1)}", {"x": {"l": [{"k": list(range(4_000))}, {"k": [1]}]}}, "f")
 
 
@@ -236,13 +236,13 @@ def test_how_long_a_list_may_be_that_is_walked_for_each_of_its_elements(length: 
     if length**2 <= 10_000_000:
         assert evaluate(template, names, "f") is True
     else:
-        with pytest.raises(InvalidExpression, match="walks 3,163 elements, and at most 3,162 can be walked so"):
+        with pytest.raises(InvalidExpression, match="iterates over 3,163 elements, and at most 3,162 are allowed here"):
             evaluate(template, names, "f")
 
 
 def test_a_path_that_ends_at_a_value_is_walked_as_far_as_it_goes() -> None:
     names: dict[str, JsonValue] = {"x": {"l": list[JsonValue]([0] * 4_000)}}
-    with pytest.raises(InvalidExpression, match="walks 4,000 elements"):
+    with pytest.raises(InvalidExpression, match="iterates over 4,000 elements"):
         evaluate("${x.l.none.filter(a, a > 1).filter(b, b.filter(c, c > 1))}", names, "f")
 
 

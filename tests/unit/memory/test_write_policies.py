@@ -36,7 +36,7 @@ def test_a_mistake_is_named_with_its_field(text: str, message: str) -> None:
 
 @pytest.mark.parametrize("ground", [Ground.PRIVATE, Ground.SECRET])
 def test_no_policy_can_believe_private_data_or_secrets(ground: Ground) -> None:
-    with pytest.raises(InvalidInput, match="is never believed"):
+    with pytest.raises(InvalidInput, match="can never be believed"):
         read_policies(f"default: {{believe: [{ground.value}]}}", "policies.yaml")
     assert read_policies("default: {believe: [unstable]}", "p").keys() == POLICIES.keys()
 

@@ -19,6 +19,11 @@ def about(when: str) -> Policy:
         ("tool == 'send' || tool=='mail' || tool == 'send'", ["send", "mail"]),
         ("arguments.tool == 'hammer'", []),
         ("tool != 'send'", []),
+        ("arguments.text.contains(\"tool == 'hammer'\")", []),
+        ("tool in [arguments.x == 'y' ? 'a' : 'b']", []),
+        ("tool == 'se' + 'nd'", []),
+        ("'send' == tool + 's'", []),
+        ("'a' + 'send' == tool", []),
         ("tool.startsWith('send_')", []),
         ("'hammer' == tool.split('_')[0]", []),
         ("state.effect == 'once'", []),
@@ -26,6 +31,11 @@ def about(when: str) -> Policy:
 )
 def test_the_tools_are_those_that_it_is_compared_with(when: str, named: list[str]) -> None:
     assert named_tools(about(when)) == named
+
+
+def test_exceptions_name_tools_too() -> None:
+    policy = about("tool == 'send'").changed(unless=("${tool == 'mail'}",))
+    assert named_tools(policy) == ["send", "mail"]
 
 
 def test_a_stranger_is_told_with_the_nearest_name() -> None:

@@ -37,6 +37,23 @@ json_values: st.SearchStrategy[JsonValue] = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("given_as", "choices", "chosen"),
+    [
+        (True, ("yes", "no"), "yes"),
+        (False, ("yes", "no"), "no"),
+        ("Yes", ("yes", "no"), "yes"),
+        (" NO ", ("yes", "no"), "no"),
+        ("daily", ("Daily", "weekly"), "Daily"),
+        ("a", ("A", "a"), "a"),
+    ],
+)
+def test_a_choice_is_taken_in_whatever_case_and_yes_or_no_as_a_boolean(
+    given_as: JsonValue, choices: tuple[str, ...], chosen: str
+) -> None:
+    assert typed(given_as, spec(AnswerType.CHOICE, *choices)) == chosen
+
+
 @given(json_values, st.sampled_from([*AnswerType, AnswerType("signature")]))
 def test_whatever_is_given_is_typed_or_refused_and_a_typed_value_stays_itself(
     value: JsonValue, kind: AnswerType
@@ -67,6 +84,8 @@ def test_whatever_is_given_is_typed_or_refused_and_a_typed_value_stays_itself(
         ("perhaps", spec(AnswerType.YES_NO), "'perhaps' is neither yes nor no"),
         ("c", spec(AnswerType.CHOICE, "a", "b"), "'c' is not one of the choices .choose a or b"),
         (["a"], spec(AnswerType.CHOICE, "a", "b"), "is not one of the choices"),
+        (True, spec(AnswerType.CHOICE, "a", "b"), "True is not one of the choices"),
+        ("AB", spec(AnswerType.CHOICE, "Ab", "aB"), "'AB' is not one of the choices"),
     ],
 )
 def test_a_wrong_answer_is_refused_with_the_reason(value: JsonValue, takes: AnswerSpec, message: str) -> None:

@@ -25,9 +25,14 @@ steps:
         ("inputs.t > 3", True),
         ("inputs.n.startsWith('a')", True),
         ("inputs.t.name", True),
-        ("inputs.b ? inputs.n && true : false", True),
+        ("inputs.x * 1.2", True),
+        ("inputs.x * 2", True),
+        ("double(inputs.x) * 1.2", False),
+        ("inputs.b ? inputs.n && true : false", False),
+        ("int(inputs.t) > 3 ? 'too many of this type' : 'other types'", False),
+        ("inputs.t.split('/').filter(p, p != 'a').first() + '!'", False),
+        ("inputs.t.substring(3)", False),
         ("inputs.n ? 1 : 2", True),
-        ("inputs.x * 2.0", False),
         ("inputs.n / (inputs.n - 1)", False),
         ("int(inputs.t)", False),
         ("timestamp(inputs.t)", False),
@@ -42,6 +47,20 @@ steps:
 def test_only_what_always_fails_is_doubted(written: str, doubted: bool) -> None:
     found = [field for field, _ in type_doubts(read_skill(SKILL.format(written=written)))]
     assert found == (["steps[1].steps[0].args"] if doubted else [])
+
+
+@pytest.mark.parametrize(("written", "said"), [("inputs.x * 2", " for a fraction"), ("inputs.x * 2.5", "string(x)")])
+def test_a_number_may_be_whole_or_not(written: str, said: str) -> None:
+    [(_, problem)] = type_doubts(read_skill(SKILL.format(written=written)))
+    assert problem.endswith(said)
+
+
+def test_a_prompt_by_name_has_inputs_of_its_own() -> None:
+    written = '{name: s, inputs: {n: integer}, steps: [{id: a, prompt: {name: p, inputs: {n: "${inputs.n}"}}}]}'
+    skill = read_skill(written)
+    [step] = skill.steps
+    filled = skill.changed(steps=(step.changed(prompt="${inputs.n + 'a'}"),))
+    assert list(type_doubts(filled)) == []
 
 
 def test_checks_output_and_expectations_are_looked_at_too() -> None:

@@ -152,7 +152,7 @@ DAY = timedelta(days=1)
             {},
             "other: mem_1 and mem_2 contradict each other",
         ),
-        ({"confidence": 0.75}, {"confidence": 0.5}, r"would be believed 0\.625, and recall asks for 0\.7 .*helpful"),
+        ({"confidence": 0.75}, {"confidence": 0.5}, r"confidence 0\.625, below the 0\.7 of recall .*helpful"),
     ],
 )
 def test_what_cannot_become_one_is_not_merged(first: dict[str, Any], second: dict[str, Any], problem: str) -> None:
