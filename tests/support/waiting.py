@@ -50,6 +50,10 @@ async def until_true(holds: Callable[[], bool], seconds: float = PATIENCE) -> No
     await until(look, bool, seconds)
 
 
+_NOT_NOW = {RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED}
+"""No worker has polled, none answered in time, or the client gave up waiting."""
+
+
 async def progress_of(
     handle: WorkflowHandle[Any, Any], holds: Callable[[Progress], bool], seconds: float = PATIENCE
 ) -> Progress:
@@ -59,7 +63,7 @@ async def progress_of(
         try:
             return await handle.query("progress", result_type=Progress)
         except RPCError as error:
-            if error.status not in {RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED}:
+            if error.status not in _NOT_NOW:
                 raise
             return None
 
