@@ -19,6 +19,7 @@ from perdure.client.blocking_transport import WITHIN, BlockingServiceConnection
 from perdure.client.problems import SERVICE
 from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
 from perdure.memory.recall.query import RecallResult
+from perdure.model import Model
 from perdure.refusals import AnswerUnusable
 from perdure.tolerance import tolerant
 from perdure.values.entries import Entry, Lane
@@ -88,7 +89,7 @@ class BlockingClient:
 
     def submit(
         self,
-        items: Sequence[Given],
+        items: Given | Sequence[Given],
         *,
         lane: Lane | str | None = None,
         key: str = "",
@@ -99,20 +100,20 @@ class BlockingClient:
         """Submit what is to be remembered; returns the id of its job once it is on the installation's disk.
 
         Args:
-            items: Statements, items, or items as JSON, at most 100.
+            items: Statements, items, or items as JSON, at most 100; or a single one.
             lane: Items as JSON that say nothing of their kind are records of this lane.
             key: The batch's own key: the same items under it are the same job. Empty: each call is a batch of its own.
             user_id: For whom; None: the client's user.
             of: The team or agent whose memory it is for; None: the user's own.
             **more: Further fields of the request: ``agent``, ``policy`` and ``recorded``.
         """
-        body = {"items": [_sent(one, lane) for one in items], "of": of, "key": key or uuid4().hex, **more}
+        body = {"items": [_sent(one, lane) for one in _several(items)], "of": of, "key": key or uuid4().hex, **more}
         answer = self._service.post("/v2/control/ingest", self._for(user_id, body))
         return _text(answer, "job_id")
 
     def remember(
         self,
-        items: Sequence[Given],
+        items: Given | Sequence[Given],
         *,
         lane: Lane | str | None = None,
         key: str = "",
@@ -169,14 +170,20 @@ class BlockingClient:
     def activity(
         self,
         lane: Lane | str,
-        keys: Sequence[str],
+        keys: str | Sequence[str],
         *,
         user_id: str | None = None,
         of: str | None = None,
         limit: int = 10,
     ) -> RecallResult:
-        """Return the records of a log under exactly these keys; see ``recall``."""
-        asked = {"user_id": user_id or self._user, "of": of, "lane": str(lane), "key": list(keys), "limit": limit}
+        """Return the records of a log under exactly these keys, or this one; see ``recall``."""
+        asked = {
+            "user_id": user_id or self._user,
+            "of": of,
+            "lane": str(lane),
+            "key": [keys] if isinstance(keys, str) else list(keys),
+            "limit": limit,
+        }
         return self._recalled("activity", self._service.get("/v2/control/activity", asked))
 
     def memories(self, *, user_id: str | None = None, of: str | None = None, everything: bool = False) -> list[Entry]:
@@ -306,6 +313,11 @@ class BlockingClient:
 
 def _at(workflow_id: str) -> str:
     return f"/v2/control/tasks/{quote(workflow_id, safe='')}"
+
+
+def _several(items: Given | Sequence[Given]) -> Sequence[Given]:
+    """Return items as a list: a text, a mapping and a model are one each, not the letters or fields in them."""
+    return [items] if isinstance(items, str | Mapping | Model) else items
 
 
 def _sent(given: Given, lane: Lane | str | None) -> JsonValue:

@@ -95,7 +95,7 @@ class McpServers:
             if problem := self.away.get(one.server.name):
                 if attempt < AWAY_WITHIN:
                     raise WorkerUnavailable(f"tool {one.name!r} cannot be called now: {problem}")
-                fix = "start the server, or correct how it is configured, and run the task again"
+                fix = "start the server, or correct how it is configured and restart the worker, and run the task again"
                 raise InvalidTask("tools", f"{one.name!r} cannot be called: {problem}", fix=fix)
             if not self._tools.get(one.name, one).is_known:
                 told = f"MCP server {one.server.name!r} has no tool {one.own!r} that can be used"

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from perdure.agent.steps.input_types import type_doubts
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
+from perdure.mcp.shape import read_server
 from perdure.policies.library import policies_in
 from perdure.registry.agents import AgentLibrary
 from perdure.registry.folders import text_of
@@ -25,7 +26,14 @@ from worker.configuration_checks import require_folders, unguarded
 from worker.terminal.output import counted, out, say, show_json
 from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
 
-_KINDS = {"task_id": "task", "rationale": "policy", "template": "prompt", "steps": "skill"}
+_KINDS = {
+    "task_id": "task",
+    "rationale": "policy",
+    "template": "prompt",
+    "steps": "skill",
+    "command": "MCP server",
+    "url": "MCP server",
+}
 """The key by which each kind is known; an agent has none of its own."""
 
 _LIKE_AN_EXPRESSION = re.compile(
@@ -36,15 +44,22 @@ _LIKE_AN_EXPRESSION = re.compile(
 _OF_AGENTS = frozenset({"instructions", "tools", "skills", "turns", "tokens", "approve"})
 
 
+class _NoneOfThese(InvalidInput):
+    """A file is YAML, and describes nothing that can be checked."""
+
+
 def check(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE.yaml...", help="Skills, tasks, agents, policies or prompts; of a folder, all."),
+        typer.Argument(
+            metavar="FILE.yaml...",
+            help="Skills, tasks, agents, policies, prompts or MCP servers; of a folder, those in it.",
+        ),
     ],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Check skills, tasks, agents, policies and prompts without a server; exits with 2 at the first mistake.
+    """Check what was written in YAML without a server; exits with 2 at the first mistake.
 
     What they name is looked for among the tools, skills and prompts of this installation's settings, and beside the
     file. Example: perdure check skills/restock.yaml task.yaml
@@ -53,11 +68,18 @@ def check(
     require_folders(settings)
     if not all(file.strip() for file in files):
         raise InvalidInput("FILE.yaml", "is empty", fix="name a file, or a folder: '.' is this one")
-    for file in _all(map(Path, files)):
-        kind, notes = _checked(file, settings)
+    for file, is_named in _all(map(Path, files)):
+        try:
+            kind, notes = _checked(file, settings)
+        except _NoneOfThese as problem:
+            if is_named:
+                raise
+            # Cases of policies and much else lie beside what can be checked.
+            say(f"note: {file}: {problem.problem}, and is passed over")
+            continue
         found.append({"file": str(file), "kind": kind, "notes": [*notes]})
         if not as_json:
-            out.print(f"{file}: {'an' if kind == 'agent' else 'a'} {kind} that can be used", markup=False)
+            out.print(f"{file}: {'an' if kind[0] in 'aM' else 'a'} {kind} that can be used", markup=False)
             for note in notes:
                 say(f"note: {file}:{note}")
     if as_json:
@@ -79,23 +101,31 @@ def kind_of(text: str, file: Path) -> str:
     if keys & _OF_AGENTS:
         return "agent"
     fix = "a skill has steps, a task a task_id, an agent instructions, a policy a rationale, a prompt a template"
-    raise InvalidInput(str(file), "is not a skill, task, agent, policy or prompt", fix=fix)
+    raise _NoneOfThese(str(file), "is not a skill, task, agent, policy, prompt or MCP server", fix=fix)
 
 
-def _all(files: Iterable[Path]) -> Iterator[Path]:
-    """Return the files that are meant: of a folder, the YAML files in it.
+def _all(files: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
+    """Yield the files that are meant, and whether each was named itself: of a folder, the YAML files in it.
 
     Raises:
         InvalidInput: A folder has none.
     """
     for file in files:
         if not file.is_dir():
-            yield file
+            yield file, True
             continue
-        inside = sorted((*file.glob("*.yaml"), *file.glob("*.yml")))
+        below = sorted(one.name for one in file.iterdir() if one.is_dir() and _yaml_in(one))
+        inside = _yaml_in(file)
         if not inside:
-            raise InvalidInput("FILE.yaml", f"there is no YAML file in {file}")
-        yield from inside
+            fix = f"name a folder in it: {', '.join(below)}" if below else ""
+            raise InvalidInput("FILE.yaml", f"there is no YAML file in {file}", fix=fix)
+        yield from ((one, False) for one in inside)
+        if below:
+            say(f"note: not looked into: {', '.join(str(file / one) for one in below)}")
+
+
+def _yaml_in(folder: Path) -> list[Path]:
+    return sorted((*folder.glob("*.yaml"), *folder.glob("*.yml")))
 
 
 def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
@@ -115,6 +145,9 @@ def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
             notes += [
                 f"{line_of(text, 'when')}: {doubt}" for doubt in unguarded(policies_in({file: text}).policies, settings)
             ]
+        case "MCP server":
+            with placing(file, text):
+                read_server(text, file.name)
         case "prompt":
             PromptLibrary([file.parent]).get(file.stem)
         case "agent":

@@ -49,6 +49,13 @@ async def test_what_is_remembered_is_recalled(client: Client) -> None:
     assert exact.payload == {"number": 2}
 
 
+async def test_a_single_text_item_or_key_is_one_and_not_its_letters(client: Client) -> None:
+    for one in ("Kim likes tea.", {"kind": "memory", "content": "Lee likes coffee."}):
+        assert [each.decision for each in (await client.remember(one)).items] == [Decision.INSERT]
+    await client.remember({"key": "cores", "payload": {"number": 2}}, lane="pattern")
+    assert [item.payload for item in (await client.activity("pattern", "cores")).items] == [{"number": 2}]
+
+
 async def test_a_task_is_started_answered_and_waited_for(client: Client) -> None:
     started = await client.start(f"t-{uuid4().hex[:8]}", skill="ask-first")
     assert started.new

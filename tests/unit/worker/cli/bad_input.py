@@ -68,7 +68,7 @@ TASKS = {
 SKILLS = {
     "no name": (SKILL.replace("name: greet\n", ""), "name: is missing", "add it"),
     "another name": (SKILL.replace("greet", "other"), "name: is 'other'", "call it 'greet', as its file"),
-    "no steps": ("name: greet\n", "is not a skill, task, agent, policy or prompt", "a skill has steps"),
+    "no steps": ("name: greet\n", "is not a skill, task, agent, policy, prompt or MCP server", "a skill has steps"),
     "an empty list": ("name: greet\nsteps: []\n", "steps: is empty", "fill it in"),
     "a mapping of steps": ("name: greet\nsteps: {a: 1}\n", "steps: is a mapping", "write a list"),
     "an unknown field": (SKILL + "stesp: []\n", "greet.yaml:7: stesp: is not a field here", "did you mean 'steps'?"),

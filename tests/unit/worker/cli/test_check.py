@@ -219,3 +219,20 @@ def test_what_no_input_of_its_type_gives_a_value_is_noted(folder: Path) -> None:
     assert "note: noted.yaml:7: steps[0].when: ${inputs.most + 1.0 > 2.0} cannot be evaluated: its values" in ran.stderr
     assert "note: noted.yaml:8: output: ${size(inputs.most)}" in ran.stderr
     assert "size() takes no value of this type" in ran.stderr
+
+
+def test_of_a_folder_what_is_nothing_of_ours_is_passed_over_and_folders_below_are_told(folder: Path) -> None:
+    (folder / "drive.yaml").write_text("name: drive\ncommand: drive-server\ntools: {look: read}\n", encoding="utf-8")
+    (folder / "cases.yaml").write_text("cases: []\n", encoding="utf-8")
+    (folder / "below").mkdir()
+    (folder / "below/greet.yaml").write_text(SKILL, encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "."])
+    assert (ran.exit_code, ran.stdout) == (0, "drive.yaml: an MCP server that can be used\n"), ran.stderr
+    assert (
+        "note: cases.yaml: is not a skill, task, agent, policy, prompt or MCP server, and is passed over" in ran.stderr
+    )
+    assert "note: not looked into: below" in ran.stderr
+    assert CliRunner().invoke(app, ["check", "cases.yaml"]).exit_code == 2
+    (folder / "drive.yaml").write_text("name: drive\ncommand: drive-server\ntools: {look: reed}\n", encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "."])
+    assert (ran.exit_code, "drive.yaml:3: tools.look" in ran.stderr) == (2, True), ran.stderr
