@@ -15,7 +15,7 @@ from perdure.agent.step_context import observed_at
 from perdure.agent.steps.calls import Ended, Result, StepCall
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.step_episodes import changes
-from perdure.errors import Blocked
+from perdure.errors import Blocked, InvalidArguments, InvalidExpression
 from perdure.history import History
 from perdure.identity import digest
 from perdure.names import Activity
@@ -38,8 +38,9 @@ from workflows import options
 from workflows.failures import cause_named, text_of
 from workflows.running_task import RunningTask
 
-_NO_LESSON = frozenset({Blocked.__name__})
-"""Causes that teach nothing: a policy says itself why it blocks, and what it said may no longer hold."""
+_NO_LESSON = frozenset({Blocked.__name__, InvalidExpression.__name__})
+"""Causes that teach nothing: a policy says itself why it blocks, and what it said may no longer hold; an expression
+that has no value is a mistake of its skill's author, and nothing was called."""
 
 
 class Lessons:
@@ -61,14 +62,17 @@ class Lessons:
     async def met(self, action: Action, error: FailureError) -> None:
         """Note a call that has failed for good, and recall what earlier tasks learned about such a failure."""
         called, cause = _called(action), cause_named(error)
-        if not (self._is_wanted and called) or cause in _NO_LESSON:
+        arguments = _arguments(action)
+        # A skill's arguments that do not fit are its author's mistake too; a model learns which do.
+        is_of_author = cause == InvalidArguments.__name__ and not arguments
+        if not (self._is_wanted and called) or cause in _NO_LESSON or is_of_author:
             return
         failure = MetFailure(
             path=action.path,
             tool=called,
             cause=cause[:100],
             problem=quoted(text_of(error)),
-            arguments=_arguments(action),
+            arguments=arguments,
         )
         others = [one for one in self._running.state.failures if one.path != failure.path]
         self._keep(*others, failure)

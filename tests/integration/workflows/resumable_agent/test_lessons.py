@@ -167,6 +167,24 @@ async def test_what_resolved_a_failure_from_which_a_person_had_the_task_go_on_is
     }
 
 
+@pytest.mark.parametrize(
+    ("step", "learns"),
+    [
+        ('{id: no, tool: echo, args: {value: 1}, when: "${inputs.word + 1 == 2}"}', 0),
+        ('{id: no, tool: echo, args: {value: "${inputs.word + 1}"}}', 0),
+        ('{id: no, tool: big, args: {size: "${inputs.word}"}}', 0),
+        ("{id: no, tool: garbles, retry: 1}", 1),
+    ],
+    ids=["condition", "argument", "its type", "a tool that fails"],
+)
+async def test_a_mistake_of_its_author_is_no_lesson(agents: Bench, step: str, learns: int) -> None:
+    user = uuid4().hex
+    skill = agents.skill(f"inputs: {{word: string}}\nsteps: [{step}]")
+    handle = await agents.start(AgentTask(task_id="t", user_id=user, skill=skill, inputs={"word": "a"}))
+    await learned(agents, handle)
+    assert len(await lessons_of(agents, user)) == learns
+
+
 @pytest.mark.parametrize("mode", [MemoryMode.READ, MemoryMode.OFF])
 async def test_a_task_that_remembers_nothing_writes_no_lesson(
     agents: Bench, servers: Servers, mode: MemoryMode
