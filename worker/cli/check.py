@@ -36,16 +36,14 @@ _KINDS = {
 }
 """The key by which each kind is known; an agent has none of its own."""
 
+_NOTHING = "is not a skill, task, agent, policy, prompt or MCP server"
+
 _LIKE_AN_EXPRESSION = re.compile(
     r"\{\{\s*((?:inputs|steps|task)\.[\w.]+)[^}]*\}\}|(?<![\w$\\])\$((?:inputs|steps|task)\.\w[\w.]*)"
 )
 """How expressions are written elsewhere; the part that names something is a group."""
 
 _OF_AGENTS = frozenset({"instructions", "tools", "skills", "turns", "tokens", "approve"})
-
-
-class _NoneOfThese(InvalidInput):
-    """A file is YAML, and describes nothing that can be checked."""
 
 
 def check(
@@ -71,8 +69,8 @@ def check(
     for file, is_named in _all(map(Path, files)):
         try:
             kind, notes = _checked(file, settings)
-        except _NoneOfThese as problem:
-            if is_named:
+        except InvalidInput as problem:
+            if is_named or problem.problem != _NOTHING:
                 raise
             # Cases of policies and much else lie beside what can be checked.
             say(f"note: {file}: {problem.problem}, and is passed over")
@@ -101,7 +99,7 @@ def kind_of(text: str, file: Path) -> str:
     if keys & _OF_AGENTS:
         return "agent"
     fix = "a skill has steps, a task a task_id, an agent instructions, a policy a rationale, a prompt a template"
-    raise _NoneOfThese(str(file), "is not a skill, task, agent, policy, prompt or MCP server", fix=fix)
+    raise InvalidInput(str(file), _NOTHING, fix=fix)
 
 
 def _all(files: Iterable[Path]) -> Iterator[tuple[Path, bool]]:

@@ -385,7 +385,7 @@ async def test_a_journal_is_made_only_where_every_store_says_that_there_is_none(
 async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Stores) -> None:
     await ask(own.redis, "FLUSHALL")
     assert await own.whole.compare() == (), "nothing was ever written"
-    with pytest.raises(StoreUnavailable, match="redis: is new"):
+    with pytest.raises(StoreUnavailable, match="redis: is empty"):
         async with own.whole.writing():
             pass
     await own.whole.begin(TenantKey(TENANT_KEY))

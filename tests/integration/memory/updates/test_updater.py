@@ -603,7 +603,7 @@ async def test_what_contradicts_or_would_not_be_recalled_is_not_merged(stores: S
     [doubted] = await told(stores, tenant, "Lunch is at noon.")
     for _ in range(3):
         await change(stores, tenant, doubted, Feedback(helpful=False))
-    for other, problem in ((oslo, "contradict each other"), (doubted, "recall asks for")):
+    for other, problem in ((oslo, "contradict each other"), (doubted, "of recall")):
         with pytest.raises(InvalidInput, match=f"other: .*({problem})"):
             await change(stores, tenant, rome, Merger(other=other))
     assert (await stored(stores, tenant, rome)).version == 1
