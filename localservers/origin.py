@@ -1,6 +1,5 @@
 """Where the settings of a worker come from, and where its tools do, as processes tell one another. Reads no content."""
 
-import os
 from pathlib import Path
 from typing import Self
 
@@ -25,7 +24,7 @@ class SettingsOrigin(Passed):
     def of(cls, settings: Settings) -> Self:
         """Return where this process has these settings from."""
         found = settings_file()
-        file = "" if found is None or str(found) == os.devnull else str(normal(found))
+        file = "" if found is None else str(normal(found))
         folders = tuple(str(folder) for folder in settings.mcp_servers)
         return cls(file=file, folder=str(Path.cwd()), tools=settings.tools, mcp_servers=folders)
 

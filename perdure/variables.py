@@ -92,7 +92,7 @@ def settings_file() -> Path | None:
     in this folder and in the user's own folder of configuration.
     """
     if chosen := os.environ.get("PERDURE_CONFIG"):
-        return Path(chosen)
+        return None if chosen == os.devnull else Path(chosen)
     folders = (Path(), base_folder("XDG_CONFIG_HOME", ".config"))
     return next((path for folder in folders if _may_be_there(path := folder / "perdure.toml")), None)
 
@@ -104,8 +104,7 @@ def normal(path: Path) -> Path:
 
 def told_file() -> str:
     """Return what a person calls the file of settings: where it is, or the name that it would have."""
-    path = settings_file()
-    return "perdure.toml" if path is None or str(path) == os.devnull else str(path)
+    return str(settings_file() or "perdure.toml")
 
 
 def _may_be_there(path: Path) -> bool:

@@ -36,7 +36,7 @@ from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.marks import JournalMarks, known_id
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.durability import NEEDED, wrong_settings
+from perdure.stores.redis.durability import NEEDED_TOLD, wrong_settings
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -189,13 +189,12 @@ async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _redis(patient: Patient) -> tuple[bool, str, str]:
-    needed = ", ".join(f"{name} {value}" for name, value in NEEDED.items())
     async with patient.redis() as redis:
         wrong = await wrong_settings(redis)
     if wrong is None:
-        return True, f"answers, but does not show its settings, so nobody checked that it is set to {needed}", ""
+        return True, f"answers, but does not show its settings, so nobody checked that it is set to {NEEDED_TOLD}", ""
     told = "; ".join(f"{name} is {value}" for name, value in wrong.items())
-    return not wrong, told or "append-only, fsync always, no eviction", f"set {needed}"
+    return not wrong, told or "append-only, fsync always, no eviction", f"set {NEEDED_TOLD}"
 
 
 async def _weaviate(patient: Patient) -> tuple[bool, str, str]:

@@ -73,7 +73,7 @@ class Replays:
             raise
 
     def release(self, seconds: float | None) -> None:
-        """Give a place back.
+        """Release a place.
 
         Args:
             seconds: How long the replay took; None: nothing was replayed.

@@ -15,7 +15,7 @@ from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.durability import NEEDED, wrong_settings
+from perdure.stores.redis.durability import NEEDED_TOLD, wrong_settings
 from perdure.stores.redis.episodes import LIFETIME, Episodes
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.spool import Spool
@@ -51,7 +51,6 @@ async def warn_of_settings(redis_url: str) -> None:
 
     A worker serves all the same: it is the operator who knows what may be lost.
     """
-    needed = ", ".join(f"{name} {value}" for name, value in NEEDED.items())
     async with aclosing(connect(redis_url)) as redis:
         try:
             wrong = await wrong_settings(redis)
@@ -59,9 +58,9 @@ async def warn_of_settings(redis_url: str) -> None:
             # Whatever needs it says so.
             return
     if wrong is None:
-        _log.warning("Redis does not show its settings: nobody checked that it loses no claims", needed=needed)
+        _log.warning("Redis does not show its settings: nobody checked that it loses no claims", needed=NEEDED_TOLD)
     elif wrong:
-        _log.warning("Redis may lose claims, and effects may happen twice", settings=wrong, needed=needed)
+        _log.warning("Redis may lose claims, and effects may happen twice", settings=wrong, needed=NEEDED_TOLD)
 
 
 async def bring_episodes(

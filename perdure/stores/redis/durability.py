@@ -11,6 +11,9 @@ from perdure.stores.redis.connection import ask
 NEEDED = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
 """A claim on a once effect has to survive a power cut, and nothing may be evicted."""
 
+NEEDED_TOLD = ", ".join(f"{name} {value}" for name, value in NEEDED.items())
+"""The same for people."""
+
 
 async def wrong_settings(redis: Redis) -> dict[str, str] | None:
     """Return the settings that are not as needed, with their values; None: this Redis does not show its settings.
