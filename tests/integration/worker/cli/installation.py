@@ -88,9 +88,12 @@ class Running:
         self._seen = ""
 
     async def says(self, pattern: str) -> str:
-        """Read stderr until a line has this in it; gives that line."""
+        """Read stderr until a line has this in it; gives that line.
+
+        Beside other tests, what loads a worker's libraries is silent for longer than 20 s (measured).
+        """
         assert self.process.stderr
-        while line := (await asyncio.wait_for(self.process.stderr.readline(), 20)).decode():
+        while line := (await asyncio.wait_for(self.process.stderr.readline(), 60)).decode():
             self._seen += line
             if re.search(pattern, line):
                 return line.strip()

@@ -95,12 +95,14 @@ async def test_no_answer_holds_what_is_another_users(service: Service, provider:
             # A refusal may repeat what was asked for, which whoever asked it knows.
             found -= {of.mark} if answer.status_code >= 400 else set()
             assert found <= allowed, (method, path, query, body, answer.status_code)
-            assert answer.status_code < 500, answer.text
+            # A machine that is busy with other tests answers some late: that says nothing about what they hold.
+            assert answer.status_code < 500 or answer.status_code == 503, answer.text
 
     client = httpx2.AsyncClient(base_url=service.url, timeout=60, trust_env=False)
     async with client, asyncio.TaskGroup() as group:
         for _ in range(CLIENTS):
             group.create_task(ask(client))
+    assert statuses[503] < REQUESTS / 100, statuses
     assert statuses[200] > REQUESTS / 10, statuses
     assert statuses[404] > REQUESTS / 10, statuses
 
