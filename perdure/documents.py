@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -130,7 +130,7 @@ def fitted(model: type[M], data: Mapping[str, Any], path: str, error: type[Inval
     except ValidationError as problem:
         # A name that is written wrongly is also missing; the wrong one says more.
         for name in (name for name in data if name not in _fields(model)):
-            raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(model))) from None
+            raise error(join(path, name), "is not a field here", fix=nearest(name, _written(model))) from None
         raise refused(problem, model, path, error, data=given) from None
 
 
@@ -151,7 +151,7 @@ def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = In
             pass
         case BaseModel():
             for name in value.model_extra or ():
-                raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(type(value))))
+                raise error(join(path, name), "is not a field here", fix=nearest(name, _written(type(value))))
             for name in type(value).model_fields:
                 part, place = getattr(value, name), join(path, name)
                 refuse_unknown(part, place, error)
@@ -195,7 +195,7 @@ def refused(
     first = _most_telling(_of_nearest_member(found, data))
     location = [first["loc"][place] for place in _places(first, data)]
     if first["type"] == "extra_forbidden":
-        known = _fields(model) if len(location) == 1 else []
+        known = _written(model) if len(location) == 1 else []
         return error(join(path, *location), "is not a field here", fix=nearest(str(location[-1]), known))
     if first["loc"] and first["loc"][-1] == "[key]" and first["type"] == "string_type":
         told = f"has the key {first['input']!r}, which is not text"
@@ -333,3 +333,11 @@ def kind_of(value: object) -> str:
 
 def _fields(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _written(model: type[BaseModel]) -> list[str]:
+    """Return the fields that somebody writes: not what can only have its default, which says which model it is."""
+    fields = zip(_fields(model), model.model_fields.values(), strict=True)
+    return [
+        name for name, one in fields if get_origin(one.annotation) is not Literal or len(get_args(one.annotation)) > 1
+    ]

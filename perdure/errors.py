@@ -41,9 +41,22 @@ class InvalidSkill(InvalidInput):
 
 
 class InvalidExpression(InvalidInput):
-    """A ``${…}`` expression that does not parse, or refers to a name that does not exist."""
+    """A ``${…}`` expression that does not parse, or refers to a name that does not exist.
+
+    Args:
+        field: The field that it is in.
+        problem: What is wrong.
+        fix: What to write instead.
+        place: The file that it is written in, and the line.
+        of_types: Whether a value has a type that an operator or a function does not take.
+    """
 
     code = "PRD103"
+    of_types: bool = False
+
+    def __init__(self, field: str, problem: str, *, fix: str = "", place: str = "", of_types: bool = False) -> None:
+        self.of_types = of_types
+        super().__init__(field, problem, fix=fix, place=place)
 
 
 class InvalidArguments(InvalidInput):

@@ -47,6 +47,8 @@ class BlockingServiceConnection:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InvalidInput("url", f"{url!r} is not the address of a service", fix="write https://host:port")
+        # Without a password that may be in it.
+        self._address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._within = within
         self._web = httpx2.Client(
             base_url=url.rstrip("/"),
@@ -96,7 +98,7 @@ class BlockingServiceConnection:
             try:
                 answer = self._web.request(method, path, params=given, timeout=self._within + waits, **more)
             except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
-                error: PerdureError = StoreUnavailable(SERVICE, f"{path}: {type(problem).__name__}")
+                error: PerdureError = StoreUnavailable(SERVICE, f"{self._address}{path}: {type(problem).__name__}")
                 error.__cause__ = problem
             else:
                 if answer.is_success:

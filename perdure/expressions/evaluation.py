@@ -236,8 +236,9 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str,
         missing = str(problem.args[0])
         raise InvalidExpression(field, f"${{{expression.source}}} names {missing!r}, which does not exist") from None
     except (TypeError, RuntimeError, LookupError, ArithmeticError, ValueError, AttributeError) as problem:
-        why = evaluation_problem(str(problem), callable_names())
-        raise InvalidExpression(field, f"${{{expression.source}}} cannot be evaluated: {why}") from None
+        why, of_types = evaluation_problem(str(problem), callable_names())
+        told = f"${{{expression.source}}} cannot be evaluated: {why}"
+        raise InvalidExpression(field, told, of_types=of_types) from None
 
 
 def _read_by(expression: Expression, names: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

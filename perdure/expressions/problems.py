@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from typing import NamedTuple
 
 _SYNTAX = re.compile(r"ERROR: <input>:\d+:(?P<column>\d+): Syntax error: (?P<what>.*)")
 _CALLED = re.compile(r"Undefined variable or function: '(?P<name>\w+)'")
@@ -31,7 +32,15 @@ def parse_problem(report: str) -> str:
     return f"unexpected {unexpected!r} {place}" if unexpected else "it ends too early"
 
 
-def evaluation_problem(report: str, functions: Collection[str] = ()) -> str:
+class EvaluationProblem(NamedTuple):
+    """Why an expression has no value."""
+
+    why: str
+    of_types: bool = False
+    """Whether it is due to the type of a value: others of that type have none either."""
+
+
+def evaluation_problem(report: str, functions: Collection[str] = ()) -> EvaluationProblem:
     """Return why an expression has no value.
 
     Args:
@@ -39,12 +48,14 @@ def evaluation_problem(report: str, functions: Collection[str] = ()) -> str:
         functions: The functions that there are: of one of them it says that it is undefined if its value is of another
             type than it takes.
 
-    >>> evaluation_problem("Undefined variable or function: 'size'. Check that the variable is defined.", ["size"])
+    >>> evaluation_problem("Undefined variable or function: 'size'. Check that the variable is defined.", ["size"]).why
     'size() takes no value of this type, or is not called in this form'
     """
     if report.startswith(("No such overload", "Unsupported operation")):
-        return "its values have other types than its operator takes; convert them with int(x), double(x) or string(x)"
+        why = "its values have other types than its operator takes; convert them with int(x), double(x) or string(x)"
+        return EvaluationProblem(why, of_types=True)
     called = _CALLED.match(report)
     if called is not None and called["name"] in functions:
-        return f"{called['name']}() takes no value of this type, or is not called in this form"
-    return report.partition(". Check")[0]
+        why = f"{called['name']}() takes no value of this type, or is not called in this form"
+        return EvaluationProblem(why, of_types=True)
+    return EvaluationProblem(report.partition(". Check")[0])

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from perdure.documents import kind_of, mapping, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.syntax import RESERVED_WORDS
+from perdure.model import Instant
 from perdure.registry.prompts import read_use
 from perdure.skills.foreign import ActivityStep, WorkflowStep
 from perdure.skills.shape import lane_path
@@ -33,6 +36,7 @@ from perdure.skills.templates import (
 from perdure.suggestions import nearest
 from perdure.tools import Effect
 from perdure.values.questions import AnswerSpec, AnswerType
+from perdure.values.strategies import Strategy
 
 DEPTH = 3
 """How deep blocks may be nested."""
@@ -113,7 +117,26 @@ def _recall(data: dict[str, Any], path: str) -> Step:
     if "enough" in written and not (recall.keys or recall.key):
         fix = "add keys, or leave it out"
         raise InvalidSkill(f"{here}.enough", "has no effect without keys: it counts what they find", fix=fix)
+    # Only of what a person writes: what a task has carried along must be read as long as the task is open.
+    if not recall.text.strip() and recall.lane is None and recall.strategy is not Strategy.STRUCTURED:
+        fix = "give a text or a lane; strategy: structured finds everything that the filters let through"
+        raise InvalidSkill(here, "searches for nothing", fix=fix)
+    for name in ("since", "until"):
+        _require_moment(getattr(recall, name), f"{here}.{name}")
     return validated(RecallStep, {**data, "recall": recall}, path, InvalidSkill)
+
+
+def _require_moment(text: str | None, path: str) -> None:
+    if text is None or "${" in text:
+        return
+    try:
+        _MOMENT.validate_python(text)
+    except ValidationError:
+        fix = "write 2026-05-01T00:00:00Z, say, or an expression that gives one"
+        raise InvalidSkill(path, f"{text!r} is not a moment with its time zone", fix=fix) from None
+
+
+_MOMENT = TypeAdapter(Instant)
 
 
 def _remembers(data: dict[str, Any], path: str) -> Step:

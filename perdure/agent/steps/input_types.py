@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from perdure.documents import kind_of
 from perdure.errors import InvalidExpression
 from perdure.expressions.evaluation import Expression, evaluate, expressions
 from perdure.registry.judge import criterion_of
@@ -21,26 +22,34 @@ _WHOLE: Mapping[InputType, Sequence[JsonValue]] = {
 }
 """Values of each type whose values are all alike; of lists and mappings nobody says what is in them."""
 
+_GIVES: Mapping[str, tuple[type, str]] = {
+    "for_each": (list, "a list"),
+    "when": (bool, "true or false"),
+    "check": (bool, "true or false"),
+    "expect": (bool, "true or false"),
+}
+"""What some fields have to give, and how that is called."""
+
 _KINDS = {"": _WHOLE, " for a fraction": {**_WHOLE, InputType.NUMBER: (0.5, 1.5, 2.25, -3.5)}}
 """A number may be whole or not, and expressions do not mix the two."""
 
-_FAILED = "cannot be evaluated: "
-_OF_TYPES = ("other types", "of this type")
-"""What is said of values whose types are wrong; everything else may be due to the value."""
-
 
 def type_doubts(skill: Skill) -> Iterator[tuple[str, str]]:
-    """Yield the expressions over inputs alone that fail for their types: the field, and why.
+    """Yield what fails for the types of inputs: expressions over them alone, and what gives no list or no truth value.
+
+    Each is a field, and why.
 
     One is doubted that fails so for each of some values: what depends on the value is left alone.
     """
     types = {name: spec.type for name, spec in skill.inputs.items() if spec.type in _WHOLE}
     for field, template in _templates(skill):
+        if misfit := _misfit(template, field, types):
+            yield field, misfit
         for expression in expressions(template, field):
             if _reads_only(expression, types):
                 found = ((_doubt(expression, field, types, values), for_what) for for_what, values in _KINDS.items())
                 if doubt := next((f"{problem}{for_what}" for problem, for_what in found if problem), ""):
-                    yield field, doubt
+                    yield field, f"{doubt} ({_declared(expression, types)})"
 
 
 def _doubt(
@@ -48,22 +57,56 @@ def _doubt(
 ) -> str:
     """Return why an expression fails for the types of its inputs; empty: for one of the values it does not."""
     said = ""
-    for turn in range(len(_TEXTS)):
-        inputs = {name: values[kind][turn % len(values[kind])] for name, kind in types.items()}
+    for names in _examples(types, values):
         try:
-            evaluate(f"${{{expression.source}}}", {"inputs": inputs}, field)
+            evaluate(f"${{{expression.source}}}", names, field)
         except InvalidExpression as problem:
-            # The expression is quoted before that.
-            if any(sign in problem.problem.rpartition(_FAILED)[2] for sign in _OF_TYPES):
+            # Everything else may be due to the value.
+            if problem.of_types:
                 said = problem.problem
                 continue
         return ""
     return said
 
 
+def _misfit(template: JsonValue, field: str, types: Mapping[str, InputType]) -> str:
+    """Return what a field gives for each of some inputs, where that is never what it has to be; otherwise empty."""
+    wanted, told = _GIVES.get(field.rpartition(".")[2], (object, ""))
+    if not (told and template and all(_are_typed(one, types) for one in expressions(template, field))):
+        return ""
+    said = ""
+    for names in _examples(types, _WHOLE):
+        try:
+            value = evaluate(template, names, field)
+        except InvalidExpression:
+            return ""
+        if isinstance(value, wanted):
+            return ""
+        said = f"is {kind_of(value)} for each value that was tried, not {told}"
+    return said
+
+
+def _examples(
+    types: Mapping[str, InputType], values: Mapping[InputType, Sequence[JsonValue]]
+) -> Iterator[dict[str, JsonValue]]:
+    """Yield names with some inputs of these types."""
+    for turn in range(len(_TEXTS)):
+        yield {"inputs": {name: values[kind][turn % len(values[kind])] for name, kind in types.items()}}
+
+
+def _declared(expression: Expression, types: Mapping[str, InputType]) -> str:
+    """Return what the inputs are declared as that an expression reads."""
+    names = sorted({path[1] for path in expression.reading.paths})
+    return ", ".join(f"inputs.{name}: {types[name]}" for name in names)
+
+
 def _reads_only(expression: Expression, types: Mapping[str, InputType]) -> bool:
+    return bool(expression.reading.paths) and _are_typed(expression, types)
+
+
+def _are_typed(expression: Expression, types: Mapping[str, InputType]) -> bool:
     paths = expression.reading.paths
-    return bool(paths) and all(len(path) > 1 and path[0] == "inputs" and path[1] in types for path in paths)
+    return all(len(path) > 1 and path[0] == "inputs" and path[1] in types for path in paths)
 
 
 def _templates(skill: Skill) -> Iterator[tuple[str, JsonValue]]:

@@ -80,7 +80,13 @@ def read_item(raw: JsonValue, field: str) -> Item:
             return validated(TurnItem, written, field, InvalidItem)
         case _:
             fix = "write kind: record, kind: memory, or kind: turn"
-            raise InvalidItem(f"{field}.kind", "is neither record, memory nor turn", fix=fix)
+            if "kind" not in written and "memory" in written:
+                # That is how a step of a skill writes one.
+                raise InvalidItem(
+                    f"{field}.memory", "is not a field here", fix="write kind: memory, and the text as content"
+                )
+            problem = "is neither record, memory nor turn" if "kind" in written else "is missing"
+            raise InvalidItem(f"{field}.kind", problem, fix=fix)
 
 
 def batches(given: Iterable[Written]) -> Iterator[tuple[Written, ...]]:

@@ -6,6 +6,7 @@ import pytest
 
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.skills.library import SkillLibrary, read_skill
+from perdure.skills.shape import Skill
 from perdure.skills.steps import (
     EventStep,
     ForEach,
@@ -248,6 +249,17 @@ def test_a_skills_version_stays_what_it_is_for_ever() -> None:
         ("steps: {a: 1}", "steps"),
         ("steps: [{id: a, tool: 3}]", r"steps\[0\].tool"),
         ("steps: [{id: a, recall: {txt: t}}]", r"steps\[0\].recall.txt"),
+        ("steps: [{id: a, recall: {strategy: structurd}}]", r"steps\[0\].recall.strategy: 'structurd' is not one"),
+        ("steps: [{id: a, recall: {}}]", r"steps\[0\].recall: searches for nothing"),
+        ("steps: [{id: a, recall: {text: ' ', tags: [t]}}]", r"steps\[0\].recall: searches for nothing"),
+        (
+            "steps: [{id: a, recall: {text: t, since: yesterday}}]",
+            r"steps\[0\].recall.since: 'yesterday' is not a moment",
+        ),
+        (
+            "steps: [{id: a, recall: {text: t, until: 2026-05-01}}]",
+            r"steps\[0\].recall.until: '2026-05-01' is not a moment",
+        ),
         ("steps: [{id: a, remember: [{memory: m}], when: 3}]", r"steps\[0\].when"),
         ("steps: [{id: a, tool: t, remember: [{memory: 3}]}]", r"steps\[0\].remember\[0\].memory"),
         ("steps: [{id: a, tool: t, ask: q, answer: {typ: text}}]", r"steps\[0\].answer.typ"),
@@ -259,6 +271,12 @@ def test_a_skills_version_stays_what_it_is_for_ever() -> None:
 def test_whatever_is_wrong_in_a_skill_is_an_invalid_skill_with_its_path(text: str, path: str) -> None:
     with pytest.raises(InvalidSkill, match=f"PRD102 {path}"):
         read_skill(f"name: x\n{text}")
+
+
+def test_what_a_task_has_carried_along_is_read_though_nobody_may_write_it_any_more() -> None:
+    carried = {"name": "x", "steps": [{"kind": "recall", "id": "a", "recall": {"tags": ["t"], "since": "yesterday"}}]}
+    [step] = Skill.model_validate(carried).steps
+    assert step.id == "a"
 
 
 def test_steps_side_by_side_are_read_as_lists() -> None:

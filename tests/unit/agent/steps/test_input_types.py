@@ -49,10 +49,44 @@ def test_only_what_always_fails_is_doubted(written: str, doubted: bool) -> None:
     assert found == (["steps[1].steps[0].args"] if doubted else [])
 
 
-@pytest.mark.parametrize(("written", "said"), [("inputs.x * 2", " for a fraction"), ("inputs.x * 2.5", "string(x)")])
-def test_a_number_may_be_whole_or_not(written: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("inputs.x * 2", " for a fraction (inputs.x: number)"),
+        ("inputs.x * 2.5", "string(x) (inputs.x: number)"),
+        ("inputs.n + inputs.t + inputs.n", "string(x) (inputs.n: integer, inputs.t: string)"),
+    ],
+)
+def test_the_types_are_named_and_a_number_may_be_whole_or_not(written: str, said: str) -> None:
     [(_, problem)] = type_doubts(read_skill(SKILL.format(written=written)))
     assert problem.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("written", "doubted"),
+    [
+        (
+            "for_each: '${inputs.n}, b', as: x, steps: [{id: a, tool: t}]",
+            "is text for each value that was tried, not a list",
+        ),
+        (
+            "for_each: '${inputs.t}', as: x, steps: [{id: a, tool: t}]",
+            "is text for each value that was tried, not a list",
+        ),
+        ("for_each: '${inputs.t.split(\",\")}', as: x, steps: [{id: a, tool: t}]", ""),
+        ("for_each: '${[inputs.t]}', as: x, steps: [{id: a, tool: t}]", ""),
+        ("for_each: '${steps.b.output}', as: x, steps: [{id: a, tool: t}]", ""),
+        ("id: a, tool: t, when: '${inputs.n}'", "is a number for each value that was tried, not true or false"),
+        ("id: a, tool: t, when: '${inputs.b}, really'", "is text for each value that was tried, not true or false"),
+        ("id: a, tool: t, when: '${inputs.n > 3}'", ""),
+        ("id: a, tool: t, expect: '${output}'", ""),
+        ("id: a, tool: t, expect: '${inputs.t}'", "is text for each value that was tried, not true or false"),
+    ],
+)
+def test_a_list_and_a_condition_are_no_text_and_no_number(written: str, doubted: str) -> None:
+    inputs = "inputs: {n: integer, t: string, b: boolean}"
+    skill = read_skill(f"name: s\n{inputs}\nsteps: [{{id: b, tool: t}}, {{{written}}}]")
+    assert [problem for _, problem in type_doubts(skill)] == ([doubted] if doubted else [])
 
 
 def test_a_prompt_by_name_has_inputs_of_its_own() -> None:

@@ -171,6 +171,19 @@ def test_of_two_items_that_cannot_be_used_both_are_named() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        ({"memory": "x"}, "PRD105 items[0].memory: is not a field here (write kind: memory, and the text as content)"),
+        ({"content": "x"}, "PRD105 items[0].kind: is missing (write kind: record, kind: memory, or kind: turn)"),
+    ],
+    ids=["as a skill writes it", "of no kind"],
+)
+def test_an_item_that_does_not_say_what_it_is_is_told_how(item: dict[str, JsonValue], reason: str) -> None:
+    batch = read_batch(tenant="t", key="k", items=[item, GOOD])
+    assert batch.items[0] == UnusableItem(reason=reason)
+
+
 def test_the_reason_stays_with_the_item_that_cannot_be_used() -> None:
     batch = read_batch(tenant="t", key="k", items=[GOOD, "text"], task="task-1")
     assert batch.items[1] == UnusableItem(reason="PRD105 items[1]: is text (write a mapping: name: value)")
