@@ -1,5 +1,6 @@
 """Where the settings of a worker come from, and where its tools do, as processes tell one another. Reads no content."""
 
+import os
 from pathlib import Path
 from typing import Self
 
@@ -13,6 +14,8 @@ class SettingsOrigin(Passed):
 
     file: str = ""
     """The TOML file; empty: there is none, and the environment alone says something."""
+    named: bool = False
+    """Whether ``$PERDURE_CONFIG`` says so."""
     folder: str = ""
     """The folder that it was started in."""
     tools: tuple[str, ...] = ()
@@ -26,7 +29,8 @@ class SettingsOrigin(Passed):
         found = settings_file()
         file = "" if found is None else str(normal(found))
         folders = tuple(str(folder) for folder in settings.mcp_servers)
-        return cls(file=file, folder=str(Path.cwd()), tools=settings.tools, mcp_servers=folders)
+        named = bool(os.environ.get("PERDURE_CONFIG"))
+        return cls(file=file, named=named, folder=str(Path.cwd()), tools=settings.tools, mcp_servers=folders)
 
     @property
     def told(self) -> str:
@@ -47,3 +51,16 @@ class SettingsOrigin(Passed):
         if not self.folder or self.file == here.file:
             return ""
         return f"it uses {self.told}; here, that is {here.told}"
+
+    def how_to_use(self, here: "SettingsOrigin") -> str:
+        """Return what somebody does to have the settings of a worker.
+
+        Args:
+            here: Where that somebody has theirs from.
+
+        >>> SettingsOrigin(file="/shop/one.toml", named=True).how_to_use(SettingsOrigin(folder="/shop"))
+        'set PERDURE_CONFIG=/shop/one.toml'
+        """
+        if self.named:
+            return f"set PERDURE_CONFIG={self.file or os.devnull}"
+        return f"{'unset PERDURE_CONFIG and ' if here.named else ''}work in {self.folder}"

@@ -64,7 +64,7 @@ class Running(Passed):
         apply = f"to apply these, {self.how_to_restart}"
         if not self.origin.difference(here):
             return apply
-        return f"to use its settings, work in {self.origin.folder}; {apply}"
+        return f"to use its settings, {self.origin.how_to_use(here)}; {apply}"
 
 
 class WorkerOrder(Passed):

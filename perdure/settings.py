@@ -334,17 +334,5 @@ class Settings(BaseSettings):
 
     @property
     def fingerprint(self) -> str:
-        """A digest that distinguishes these settings from others without revealing them.
-
-        Workers read the write policies when they start: another content of their file is another setting.
-        """
-        written = f"{PREFIX}WRITE_POLICIES_CONTENT={_content(self.write_policies)}"
-        return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()), written)
-
-
-def _content(path: Path | None) -> str:
-    """Return a file's content in hexadecimal digits; empty: there is none, or none that can be read."""
-    try:
-        return path.read_bytes().hex() if path is not None else ""
-    except OSError:
-        return ""
+        """A digest that distinguishes these settings from others without revealing them."""
+        return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))

@@ -20,6 +20,8 @@ from redis.asyncio import Redis
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
+from localservers import state
+from localservers.agreement import disagreements
 from perdure.errors import (
     InvalidInput,
     PerdureError,
@@ -50,7 +52,7 @@ from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
 from perdure.values.losses import Loss, Store
-from worker import audits, configuration_checks, local_worker
+from worker import audits, configuration_checks, local_worker, mcp_servers
 from worker.remote_memory import examined
 from worker.wiring.parts import embedder_of, longterm_of
 
@@ -121,7 +123,8 @@ async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) 
         deep: Read everything that is stored as well.
     """
     elsewhere = {"memory elsewhere": _elsewhere} if patient.settings.memory_url else {}
-    checks = _QUICK if quick else _CHECKS | elsewhere | (_DEEP if deep else {})
+    servers = {"MCP servers": _mcp_servers} if patient.settings.mcp_servers else {}
+    checks = _QUICK if quick else _CHECKS | elsewhere | servers | (_DEEP if deep else {})
     return [await _asked(name, check, patient) for name, check in checks.items()]
 
 
@@ -154,7 +157,9 @@ async def _temporal(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _worker(patient: Patient) -> tuple[bool, str, str]:
-    return await _serving(patient, "", here=False)
+    ok, detail, fix = await _serving(patient, "", here=False)
+    differing = disagreements(state(patient.settings), patient.settings)
+    return ok, "; note: ".join([detail, *(f"that of this machine {one.what}; {one.fix}" for one in differing)]), fix
 
 
 async def _own_worker(patient: Patient) -> tuple[bool, str, str]:
@@ -163,7 +168,7 @@ async def _own_worker(patient: Patient) -> tuple[bool, str, str]:
 
 async def _serving(patient: Patient, of: str, *, here: bool) -> tuple[bool, str, str]:
     queue = patient.settings.task_queue
-    count = functools.partial(pollers, await patient.temporal(), queue)
+    count = functools.partial(pollers, await patient.temporal(), queue, lately=True)
     number = await local_worker.serving(patient.settings, count, here=here)
     if not number and local_worker.failing(patient.settings) is not None:
         return False, local_worker.problem(patient.settings), "correct it: the worker is started again by itself"
@@ -243,6 +248,10 @@ async def _vectors(patient: Patient) -> tuple[bool, str, str]:
 
 async def _elsewhere(patient: Patient) -> tuple[bool, str, str]:
     return await examined(patient.settings)
+
+
+async def _mcp_servers(patient: Patient) -> tuple[bool, str, str]:
+    return await mcp_servers.examined(patient.settings)
 
 
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:

@@ -13,9 +13,11 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from localservers import state
+from localservers import HomeUnusable, state
 from localservers.foreground import announce, hand_over
+from localservers.loaded import begin_loading, tell_loaded
 from localservers.origin import SettingsOrigin
+from localservers.state import HomeLock
 from perdure.agent.steps.threads import count_threads
 from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch, Unavailable
 from perdure.settings import Addresses, Settings
@@ -48,6 +50,7 @@ from worker.upkeep import (
 )
 from worker.value_cleanup import keep_clean
 from worker.wiring.activities import activities
+from worker.wiring.registries import modules_of, read_once
 from worker.wiring.services import Services, open_services
 
 GRACE = timedelta(seconds=10)
@@ -56,11 +59,17 @@ GRACE = timedelta(seconds=10)
 _log = structlog.get_logger(__name__)
 
 
-async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> None:
+async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, reloads: bool = False) -> None:
     """Serve tasks until ``stop`` is set.
 
     A store that is down does not keep a worker from starting, once it has its tenant key: tasks go on without it as far
     as they can.
+
+    Args:
+        settings: The worker's settings.
+        addresses: Where the servers are.
+        stop: Has it finish what it holds, and return.
+        reloads: Whether this process begins anew by itself when code has changed.
 
     Raises:
         EmbeddingMismatch: The collections were made with another model.
@@ -73,6 +82,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         StoreUnavailable: Temporal does not answer.
     """
     configure_logging()
+    began = begin_loading(settings.home)
     telemetry = Telemetry.start(settings)
     try:
         client = await connected(addresses.temporal, plugins=[telemetry.plugin])
@@ -95,6 +105,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                     )
                 )
                 stopped = asyncio.create_task(stop.wait())
+                _tell_loaded(settings, began, reloads=reloads)
                 _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
                 try:
                     await asyncio.wait({upkeep, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -106,6 +117,17 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                     stopped.cancel()
     finally:
         telemetry.stop()
+
+
+def _tell_loaded(settings: Settings, began: int, *, reloads: bool) -> None:
+    """Tell those who start tasks on this machine what this worker has read."""
+    try:
+        # Only beside servers of this machine does anybody look; a container may be unable to write its data folder.
+        if HomeLock(settings.home).holder() is not None:
+            code = () if reloads else sources(modules_of(settings))
+            tell_loaded(settings.home, [*code, *read_once(settings)], began)
+    except (HomeUnusable, OSError, ValueError) as problem:
+        _log.warning("nobody can see which files this worker has read", problem=str(problem))
 
 
 async def bringing(services: Services) -> int:
@@ -192,7 +214,7 @@ async def _main(*, reload: bool) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     # Closing the loop would wait for tools that still run in threads, with nobody left to renew their claims.
-    leave(await (_reloading(stop) if reload else _served(stop, _Announced())))
+    leave(await (_reloading(stop) if reload else _served(stop, _Announced(), reloads=False)))
 
 
 class _Announced:
@@ -217,14 +239,14 @@ class _Announced:
             hand_over(self._held)
 
 
-async def _served(stop: asyncio.Event, announced: _Announced) -> int:
+async def _served(stop: asyncio.Event, announced: _Announced, *, reloads: bool) -> int:
     """Run a worker; returns the status that this process is to exit with."""
     try:
         settings = Settings()
         require_folders(settings)
         addresses = reachable(settings)
         announced.announce(settings, addresses)
-        await run(settings, addresses, stop)
+        await run(settings, addresses, stop, reloads=reloads)
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
         return 3 if isinstance(error, Unavailable) else 2
@@ -241,7 +263,7 @@ async def _reloading(stop: asyncio.Event) -> int:
     watching.add_done_callback(lambda _: ended.set())
     stopping = asyncio.create_task(stop.wait())
     stopping.add_done_callback(lambda _: ended.set())
-    status = await _served(ended, announced)
+    status = await _served(ended, announced, reloads=True)
     await asyncio.wait({watching, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if stop.is_set():
         return status

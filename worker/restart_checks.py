@@ -27,7 +27,7 @@ async def require_tools_kept(settings: Settings, installation: Gateway, *, by: A
     lost = lost_tools(before, settings)
     if not lost or not (number := await installation.open_tasks(by=by)):
         return
-    where = f"work in {before.folder}, or " if before.difference(here) else ""
+    where = f"{before.how_to_use(here)}, or " if before.difference(here) else ""
     different = f" ({told})" if (told := before.difference(here)) else ""
     raise InvalidInput(
         "settings",

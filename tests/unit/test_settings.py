@@ -188,18 +188,6 @@ def test_another_process_loads_the_same_settings(tmp_path: Path, monkeypatch: py
     assert Settings() == settings
 
 
-def test_settings_are_others_where_what_a_worker_reads_at_its_start_has_changed(tmp_path: Path) -> None:
-    policies = tmp_path / "policies.yaml"
-    policies.write_text("default: {}\n")
-    one = Settings(home=tmp_path, write_policies=policies)
-    before = one.fingerprint
-    assert one.fingerprint == before
-    policies.write_text("default: {confidence: 0.9}\n")
-    assert one.fingerprint != before
-    policies.unlink()
-    assert one.fingerprint != before
-
-
 def test_temporal_is_configured_temporals_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEMPORAL_ADDRESS", "temporal.example:7233")
     monkeypatch.setenv("PERDURE_WEAVIATE_URL", "http://weaviate.example:8080/")

@@ -4,7 +4,8 @@ import getpass
 
 from temporalio.client import Plugin
 
-from localservers import SettingsOrigin, ensure, running, state
+from localservers import ensure, running, state
+from localservers.agreement import disagreements
 from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
 from perdure.values.changes import Actor, ActorKind
@@ -24,26 +25,29 @@ def started(settings: Settings) -> Addresses:
 
 
 def require_same_settings(settings: Settings) -> None:
-    """Check that each worker of this machine was started with these settings.
+    """Check that each worker of this machine was started with these settings, and has read its files as they are now.
 
     Raises:
-        InvalidInput: One was started with others: it may have other tools and skills.
+        InvalidInput: One was started with others, or has read others: it may have other tools and skills.
     """
-    current, here = state(settings), SettingsOrigin.of(settings)
-    for one in current.workers if current else ():
-        if one.settings != settings.fingerprint:
-            different = f" ({told})" if (told := one.origin.difference(here)) else ""
-            problem = f"are not those that the worker of {settings.home} was started with{different}"
-            raise InvalidInput("settings", f"{problem}; nothing was started", fix=one.how_to_agree(here))
+    for one in disagreements(state(settings), settings):
+        if one.changed:
+            others = f", and so did {len(one.changed) - 1} more" if one.changed[1:] else ""
+            problem = f"changed after the worker of {settings.home} had read it{others}; nothing was started"
+            raise InvalidInput(str(one.changed[0]), problem, fix=one.fix)
+        different = f" ({one.origin})" if one.origin else ""
+        problem = f"are not those that the worker of {settings.home} was started with{different}"
+        raise InvalidInput("settings", f"{problem}; nothing was started", fix=one.fix)
 
 
 def warn_of_other_settings(settings: Settings) -> None:
-    """Warn where a worker of this machine does part of the work with other settings."""
-    current, here = state(settings), SettingsOrigin.of(settings)
-    for one in current.workers if current else ():
-        if one.settings != settings.fingerprint:
-            different = f": {told}" if (told := one.origin.difference(here)) else ""
-            say(f"the running worker has other settings, and may decide otherwise{different}; {one.how_to_agree(here)}")
+    """Warn where a worker of this machine does part of the work with other settings, or with older rules."""
+    rules = {settings.write_policies, settings.retention_rules}
+    for one in disagreements(state(settings), settings):
+        if one.changed and rules.isdisjoint(one.changed):
+            continue
+        different = f": {one.origin}" if one.origin else ""
+        say(f"the running worker {one.what}, and may decide otherwise{different}; {one.fix}")
 
 
 def gateway(settings: Settings, addresses: Addresses | None = None, *plugins: Plugin) -> Gateway:

@@ -1,20 +1,21 @@
 """``perdure tools``: list them and show one, those of MCP servers too, which are started or asked for it."""
 
-from collections.abc import AsyncGenerator
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
-from perdure.mcp.connection import CONNECTED_WITHIN
-from perdure.mcp.servers import McpServers, open_servers
+from perdure.mcp.servers import McpServers
 from perdure.mcp.tools import McpTool
 from perdure.settings import Settings
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
+from worker import mcp_servers
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, err, out, say, show_json
-from worker.wiring.registries import secrets_of, servers_of, toolbox_of
+from worker.wiring.registries import toolbox_of
 
 ToolName = Annotated[
     str, typer.Argument(metavar="NAME", help="The tool's name; an MCP server's tools have its name in front.")
@@ -59,9 +60,11 @@ async def show(name: ToolName, *, as_json: AsJson = False) -> None:
         if as_json:
             show_json(told)
         else:
-            for field, value in told.items():
+            for field, value in (told | {"secrets": ", ".join(told["secrets"]), "arguments": ""}).items():
                 if value:
                     out.print(f"{field}: {value}", markup=False)
+            for line in ("arguments:", *found) if (found := list(_arguments(one.schema))) else ():
+                out.print(line, markup=False)
         if problem:
             raise typer.Exit(Exit.UNAVAILABLE if away else Exit.FAILED)
 
@@ -69,10 +72,38 @@ async def show(name: ToolName, *, as_json: AsJson = False) -> None:
 @asynccontextmanager
 async def _opened() -> AsyncGenerator[tuple[Toolbox, McpServers]]:
     settings = Settings()
-    # Nothing else waits for them here, as a worker's start does.
-    servers, secrets = servers_of(settings), secrets_of(settings)
-    async with open_servers(servers, secrets, logs=False, within=CONNECTED_WITHIN) as opened:
-        yield toolbox_of(settings).extended(opened.tools, opened.find), opened
+    async with mcp_servers.opened(settings) as servers:
+        yield toolbox_of(settings).extended(servers.tools, servers.find), servers
+
+
+def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each argument: its name and type, its default or that it may be left out, what it is."""
+    required = _list(schema.get("required"))
+    for name, given in _mapping(schema.get("properties")).items():
+        one = _mapping(given)
+        optional = "" if name in required else ", may be left out"
+        default = f", by default {json.dumps(one['default'], ensure_ascii=False)}" if "default" in one else optional
+        described = next(iter(str(one.get("description") or "").splitlines()), "")
+        yield f"  {name}, {_kind(one)}{default}{f': {described}' if described else ''}"
+
+
+def _kind(given: Mapping[str, Any]) -> str:
+    """Return what an argument may be, as far as that is said in one word."""
+    if choices := given.get("enum"):
+        return f"one of {json.dumps(choices, ensure_ascii=False)}"
+    alternatives = _list(given.get("anyOf") or given.get("type"))
+    kinds: list[object] = [_mapping(one).get("type", one) for one in alternatives]
+    known = [one for one in kinds if isinstance(one, str)]
+    return " or ".join(known) if known and len(known) == len(kinds) else "see --json"
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    # A server may say anything.
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
 
 
 def _told(one: Tool[..., Any]) -> dict[str, Any]:

@@ -54,6 +54,12 @@ def known_tools_of(settings: Settings) -> Toolbox:
     return toolbox_of(settings).extended(servers.tools, servers.find, whose)
 
 
+def read_once(settings: Settings) -> list[Path]:
+    """Return what a worker reads as it begins and not again, besides Python modules."""
+    servers = [path for folder in settings.mcp_servers for path in (folder, *folder.glob("*.yaml"))]
+    return [*servers, *filter(None, (settings.write_policies, settings.retention_rules))]
+
+
 def secrets_of(settings: Settings) -> SecretKeeper:
     """Return where this process finds the secrets of tools.
 

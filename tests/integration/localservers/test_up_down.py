@@ -93,7 +93,9 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
     (tmp_path / "skills").mkdir()
     (tmp_path / "skills" / "hold.yaml").write_text('name: hold\nsteps: [{id: a, tool: look, approve: "Look?"}]\n')
     (tmp_path / "hold.yaml").write_text("task_id: hold-1\nuser_id: ada\nskill: hold\n")
+    (tmp_path / "rules.yaml").write_text("minimum_confidence: 0.2\n")
     mine = {"PYTHONPATH": str(tmp_path), "PERDURE_TOOLS": '["mine.tools"]', "PERDURE_SKILLS": '["skills"]'}
+    mine["PERDURE_RETENTION_RULES"] = "rules.yaml"
     try:
         assert perdure(beside, "up", "--no-worker", temporal=servers.temporal).returncode == 0
 
@@ -119,6 +121,24 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         assert f"are not those that the worker of {beside.home} was started with; nothing was started" in refused.stderr
         held = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
         assert held.returncode == 0, held.stderr
+
+        rules = tmp_path / "rules.yaml"
+        for changed in (tmp_path / "mine" / "tools.py", rules):
+            changed.write_text(f"{changed.read_text()}\n# changed\n")
+            stale = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
+            assert stale.returncode == 2, stale.stderr
+            told = f"{changed}: changed after the worker of {beside.home} had read it; nothing was started"
+            assert told in stale.stderr
+            assert f"has read an older {changed}; run 'perdure restart'" in (
+                perdure(beside, "doctor", temporal=servers.temporal, cwd=tmp_path, **mine).stdout
+            )
+            anew = perdure(beside, "restart", temporal=servers.temporal, cwd=tmp_path, **mine)
+            assert anew.returncode == 0, anew.stderr
+            held = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
+            assert held.returncode == 0, held.stderr
+        current = state(beside)
+        assert current
+        assert current.worker
 
         # What Temporal counts lags behind by a moment.
         assert wait_until(lambda: "hold-1" in perdure(beside, "tasks", "list", temporal=servers.temporal).stdout, 30)

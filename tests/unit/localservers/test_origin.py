@@ -25,6 +25,23 @@ def test_it_says_how_two_places_differ(before: SettingsOrigin, here: SettingsOri
     assert before.difference(here) == told
 
 
+NAMED = SettingsOrigin(file="/etc/one.toml", named=True, folder="/shop")
+
+
+@pytest.mark.parametrize(
+    ("before", "here", "how"),
+    [
+        (SHOP, NONE, "work in /shop"),
+        (NAMED, NONE, "set PERDURE_CONFIG=/etc/one.toml"),
+        (SettingsOrigin(named=True, folder="/shop"), NONE, "set PERDURE_CONFIG=/dev/null"),
+        (SHOP, NAMED, "unset PERDURE_CONFIG and work in /shop"),
+    ],
+    ids=["by folder", "by variable", "no file by variable", "by variable only here"],
+)
+def test_it_says_how_to_have_the_settings_of_another(before: SettingsOrigin, here: SettingsOrigin, how: str) -> None:
+    assert before.how_to_use(here) == how
+
+
 def test_it_is_found_where_a_process_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = clean_settings(tmp_path / "home", tools=("./tools.py",))
     monkeypatch.delenv("PERDURE_CONFIG", raising=False)
@@ -36,4 +53,4 @@ def test_it_is_found_where_a_process_runs(tmp_path: Path, monkeypatch: pytest.Mo
     assert SettingsOrigin.of(settings).file == str(tmp_path / "perdure.toml")
 
     monkeypatch.setenv("PERDURE_CONFIG", "/dev/null")
-    assert SettingsOrigin.of(settings).file == ""
+    assert SettingsOrigin.of(settings) == SettingsOrigin(named=True, folder=str(tmp_path), tools=settings.tools)

@@ -57,6 +57,15 @@ async def test_policies_that_cannot_be_used_are_named(installed: Installation, t
     assert "keep the policies that they read before" in found["policies"]
 
 
+async def test_an_mcp_server_that_does_not_start_is_named(installed: Installation, tmp_path: Path) -> None:
+    (tmp_path / "mcp").mkdir()
+    (tmp_path / "mcp/away.yaml").write_text("name: away\ncommand: /no/such/program\n")
+    found = await bad(installed, PERDURE_MCP_SERVERS=json.dumps([str(tmp_path / "mcp")]))
+    assert list(found) == ["MCP servers"]
+    assert "MCP server 'away' does not answer" in found["MCP servers"]
+    assert "a task that needs it is refused" in found["MCP servers"]
+
+
 async def test_what_is_stored_and_not_found_is_named_by_a_deep_check_and_then_repaired(
     installed: Installation, servers: Servers, tenant: str
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from worker.cli.commands import app
+from worker.cli.tools import _arguments  # pyright: ignore[reportPrivateUsage]  what servers say is any mapping
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +34,9 @@ def test_those_of_servers_are_listed_with_the_others() -> None:
     assert found["open_door"]["secrets"] == ["door"]
     shown = CliRunner().invoke(app, ["tools", "show", "led.append"])
     assert (shown.exit_code, "effect: once" in shown.stdout) == (0, True)
+    assert shown.stdout.endswith("\narguments:\n  ledger, string\n  line, string\n")
+    added = CliRunner().invoke(app, ["tools", "show", "led.add"]).stdout
+    assert added.endswith("\n  one, integer\n  other, integer, by default 1\n")
 
 
 def test_a_server_that_is_away_is_named(server: Path) -> None:
@@ -49,3 +53,21 @@ def test_a_server_that_is_away_is_named(server: Path) -> None:
 def test_a_tool_that_a_server_does_not_have_is_named() -> None:
     ran = CliRunner().invoke(app, ["tools", "show", "led.nothing"])
     assert (ran.exit_code, "has no tool 'nothing'" in ran.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"type": ["string", "null"], "default": None}, "  a, string or null, by default null"),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "  a, integer or null, may be left out"),
+        ({"enum": ["x", "y"], "description": "Which.\nMore."}, '  a, one of ["x", "y"], may be left out: Which.'),
+        ({"$ref": "#/$defs/A"}, "  a, see --json, may be left out"),
+        ({"anyOf": [True]}, "  a, see --json, may be left out"),
+        ({"anyOf": None, "type": None}, "  a, see --json, may be left out"),
+        (True, "  a, see --json, may be left out"),
+    ],
+    ids=["list of types", "alternatives", "choices", "reference", "anything", "nothing", "a flag"],
+)
+def test_an_argument_is_told_whatever_a_server_says_of_it(given: object, line: str) -> None:
+    assert list(_arguments({"properties": {"a": given}, "required": None})) == [line]
+    assert list(_arguments({"properties": [given]})) == []

@@ -1,0 +1,100 @@
+"""Which files a worker of this machine has read: it says so as it begins, and others look whether they have changed."""
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from localservers.files import replace, writable
+from perdure.model import Stored
+
+_FOLDER = "loaded"
+
+_OLDER = "an older one"
+
+
+class _Loaded(Stored):
+    """What one process has read."""
+
+    files: dict[str, str] = Field(default_factory=dict)
+    """A digest of each file's content, or of the names in a folder, by its path."""
+
+
+def begin_loading(home: Path) -> int:
+    """Take back what a process with this id said before it; return the moment, in nanoseconds, for ``tell_loaded``."""
+    with contextlib.suppress(OSError):
+        _file(home, os.getpid()).unlink(missing_ok=True)
+    return time.time_ns()
+
+
+def tell_loaded(home: Path, paths: Iterable[Path], began: int) -> None:
+    """Say what this process has read and will not read again.
+
+    Args:
+        home: The data folder.
+        paths: Files; and folders, of which the YAML files in them count.
+        began: When it began to read: what has been written since then may have been read before, and counts as changed.
+
+    Raises:
+        HomeUnusable: It cannot be written.
+    """
+    folder = home / _FOLDER
+    with writable(folder):
+        for left in folder.glob("*.json"):
+            if not _lives(left.stem):
+                left.unlink(missing_ok=True)
+        found = {path: digest for path in paths if (digest := _digest(path))}
+        read = _Loaded(files={str(one): digest if _written(one) < began else _OLDER for one, digest in found.items()})
+        replace(_file(home, os.getpid()), read.model_dump_json())
+
+
+def changed_since_loaded(home: Path, pid: int) -> list[Path]:
+    """Return what has changed since a process has read it; none where it has not said what it read.
+
+    Args:
+        home: The data folder.
+        pid: The process's id.
+    """
+    try:
+        read = _Loaded.model_validate_json(_file(home, pid).read_text())
+    except (OSError, ValidationError):
+        return []
+    return [path for name, digest in read.files.items() if _digest(path := Path(name)) not in (digest, None)]
+
+
+def _file(home: Path, pid: int) -> Path:
+    return home / _FOLDER / f"{pid}.json"
+
+
+def _digest(path: Path) -> str | None:
+    """Return a digest; empty: there is no such file; None: nobody can say, as while a network's folder is away."""
+    try:
+        content = "\n".join(sorted(one.name for one in path.glob("*.yaml"))).encode() if path.is_dir() else None
+        return hashlib.sha256(path.read_bytes() if content is None else content).hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return None
+
+
+def _written(path: Path) -> int:
+    """Return when a file was last written, in nanoseconds."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _lives(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:
+        # It is somebody else's.
+        return True
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    return True
