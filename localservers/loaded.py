@@ -17,7 +17,7 @@ _FOLDER = "loaded"
 _OLDER = "an older one"
 
 
-class _Loaded(Stored):
+class LoadedFiles(Stored):
     """What one process has read."""
 
     files: dict[str, str] = Field(default_factory=dict)
@@ -48,8 +48,8 @@ def tell_loaded(home: Path, paths: Iterable[Path], began: int) -> None:
             if not _lives(left.stem):
                 left.unlink(missing_ok=True)
         found = {path: digest for path in paths if (digest := _digest(path))}
-        read = _Loaded(files={str(one): digest if _written(one) < began else _OLDER for one, digest in found.items()})
-        replace(_file(home, os.getpid()), read.model_dump_json())
+        files = {str(path): digest if _written(path) < began else _OLDER for path, digest in found.items()}
+        replace(_file(home, os.getpid()), LoadedFiles(files=files).model_dump_json())
 
 
 def changed_since_loaded(home: Path, pid: int) -> list[Path]:
@@ -60,7 +60,7 @@ def changed_since_loaded(home: Path, pid: int) -> list[Path]:
         pid: The process's id.
     """
     try:
-        read = _Loaded.model_validate_json(_file(home, pid).read_text())
+        read = LoadedFiles.model_validate_json(_file(home, pid).read_text())
     except (OSError, ValidationError):
         return []
     return [path for name, digest in read.files.items() if _digest(path := Path(name)) not in (digest, None)]

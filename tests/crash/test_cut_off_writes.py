@@ -217,7 +217,7 @@ async def test_a_worker_killed_while_it_repairs(servers: Servers, tmp_path: Path
         settings = here.settings.changed(task_queue=here.queue)
         jobs = await start(here, [batch])
         gone = set[str]()
-        # A worker repairs everybody's: it may die while it repairs what a test beside this one has cut off.
+        # A worker repairs everybody's: it may die while it repairs what another test has cut off.
         for _ in range(5):
             doomed = await start_mortal(settings, servers, log, crash_at="repair.deleted")
             assert await doomed.wait() == -signal.SIGKILL
