@@ -53,6 +53,14 @@ def replace(file: Path, text: str) -> None:
     scratch.replace(file)
 
 
+def written_at(path: Path) -> int:
+    """Return when a file was last written, in nanoseconds; 0: it cannot be looked at."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def wait_until(condition: Callable[[], bool], within: float, pause: float = 0.05) -> bool:
     """Wait until another process has made a condition true; return False if it has not in so many seconds."""
     until = time.monotonic() + within

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from localservers.files import replace, writable
+from localservers.files import replace, writable, written_at
 from perdure.model import Stored
 
 _FOLDER = "loaded"
@@ -32,7 +32,7 @@ def begin_loading(home: Path) -> int:
 
 
 def tell_loaded(home: Path, paths: Iterable[Path], began: int) -> None:
-    """Say what this process has read and will not read again.
+    """Write down what this process has read and will not read again.
 
     Args:
         home: The data folder.
@@ -48,7 +48,7 @@ def tell_loaded(home: Path, paths: Iterable[Path], began: int) -> None:
             if not _lives(left.stem):
                 left.unlink(missing_ok=True)
         found = {path: digest for path in paths if (digest := _digest(path))}
-        files = {str(path): digest if _written(path) < began else _OLDER for path, digest in found.items()}
+        files = {str(path): digest if written_at(path) < began else _OLDER for path, digest in found.items()}
         replace(_file(home, os.getpid()), LoadedFiles(files=files).model_dump_json())
 
 
@@ -79,14 +79,6 @@ def _digest(path: Path) -> str | None:
         return ""
     except OSError:
         return None
-
-
-def _written(path: Path) -> int:
-    """Return when a file was last written, in nanoseconds."""
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _lives(pid: str) -> bool:

@@ -120,7 +120,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, 
 
 
 def _tell_loaded(settings: Settings, began: int, *, reloads: bool) -> None:
-    """Tell those who start tasks on this machine what this worker has read."""
+    """Write down what this worker has read, for those who start tasks on this machine."""
     try:
         # Only beside servers of this machine does anybody look; a container may be unable to write its data folder.
         if HomeLock(settings.home).holder() is not None:

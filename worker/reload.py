@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from localservers.files import written_at
 from perdure.frames import is_library
 from perdure.modules import is_file
 
@@ -35,7 +36,7 @@ def sources(tools: Iterable[str]) -> Sources:
             spec = importlib.util.find_spec(name)
             if spec is not None and spec.origin and not is_library(Path(spec.origin), name):
                 paths.add(Path(spec.origin))
-    return {path: _written(path) for path in paths}
+    return {path: written_at(path) for path in paths}
 
 
 async def changed(tools: Iterable[str], known: Sources) -> Path:
@@ -62,10 +63,3 @@ def begin_anew() -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
-
-
-def _written(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
