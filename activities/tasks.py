@@ -1,5 +1,6 @@
 """A task as a whole: prepare it with what this worker has, and keep its claims for as long as it lives."""
 
+import functools
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
@@ -18,6 +19,7 @@ from perdure.agent.offered_skills import OfferedSkill
 from perdure.agent.preparation import CheckedTask, PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.reused_steps import TakenOver
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
+from perdure.agent.steps.calls import Value
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.task_calls import KeepCall, Kept
 from perdure.agent.steps.values import Values
@@ -86,11 +88,14 @@ class TaskActivities:
                 missing secret, a task that another workflow runs, and an id that is already used by another task.
         """
         task, tenant, epoch, plan = await self._planned(request)
-        kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
-        opened = together(
-            self._holders.opened(tenant, task.task_id, self._holder(request.first_run), epoch), self._since()
+
+        async def kept() -> tuple[Value, ...]:
+            keep = functools.partial(self.values.keep, tenant, task.task_id, epoch=epoch)
+            return await together(*map(keep, plan.inputs.values()))
+
+        found, since, values = await together(
+            self._holders.opened(tenant, task.task_id, self._holder(request.first_run), epoch), self._since(), kept()
         )
-        (found, since), values = await together(opened, together(*kept))
         bound = found.binding if found else None
         binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
         looks_back = not task.skill or request.begin is not None

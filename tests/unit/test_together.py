@@ -1,7 +1,10 @@
 import asyncio
+import re
+from pathlib import Path
 
 import pytest
 
+from perdure import together as together_module
 from perdure.together import together
 
 
@@ -32,3 +35,12 @@ async def test_after_a_failure_nothing_goes_on() -> None:
     with pytest.raises(ValueError, match="no"):
         await together(wait(), fail())
     assert ended == ["cancelled"]
+
+
+def test_it_is_awaited_at_once_wherever_it_is_called() -> None:
+    # Cancelled before it begins, one that is only handed on would drop the calls that it was given.
+    packages = [Path(together_module.__file__).parents[1] / name for name in ("activities", "perdure", "worker")]
+    texts = [file.read_text("utf-8") for package in packages for file in package.rglob("*.py")]
+    calls = [before for text in texts for before in re.findall(r"(\w*)[ ]*(?<![\w.])together\(", text)]
+    assert len(calls) > 20
+    assert {*calls} == {"await", "def"}

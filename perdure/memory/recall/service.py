@@ -157,16 +157,17 @@ class Recall:
             query = query.changed(min_confidence=self.min_confidence)
         with self._telemetry.recall(query) as span:
             asking = StoreRequests(self._sources, query)
-            allowed = together(together(asking.withheld(), asking.look_for_loss()), self._accesses.epoch(query))
+            first = asking.withheld(), self._accesses.epoch(query), asking.look_for_loss()
             if query.keys or not _asks_by_meaning(query):
-                ((withheld, told), _), epoch = await allowed
+                (withheld, told), epoch, _ = await together(*first)
             else:
                 # Embedding takes most of a recall's time, and none of the answers changes the question.
-                (((withheld, told), _), epoch), _ = await together(allowed, asking.sought())
+                (withheld, told), epoch, _, _ = await together(*first, asking.sought())
             query = query.changed(withheld=withheld)
             asking.limited(query)
-            searched = together(self._items(query, asking), self._always(query, asking))
-            (found, always), episodes = await together(searched, asking.episodes())
+            found, always, episodes = await together(
+                self._items(query, asking), self._always(query, asking), asking.episodes()
+            )
             found = found._replace(items=with_others(found.items, always))
             result = await self._told(query, asking, found, episodes, started)
             result = await self._audited(query, result.changed(withheld=told))

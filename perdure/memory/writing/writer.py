@@ -80,11 +80,11 @@ class Writer:
         ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
         ids |= {imported_id(item) for item in usable.values()} - {""}
-        (entries, deletions), ((beside, older), consents) = await together(
-            together(
-                self._longterm.get(batch.tenant, sorted(ids)), self._deletions.covering(batch.tenant, sorted(ids))
-            ),
-            together(self._beside(batch), self._consents.of(batch.tenant)),
+        entries, deletions, (beside, older), consents = await together(
+            self._longterm.get(batch.tenant, sorted(ids)),
+            self._deletions.covering(batch.tenant, sorted(ids)),
+            self._beside(batch),
+            self._consents.of(batch.tenant),
         )
         memories = [entry for entry in entries.values() if isinstance(entry, Memory)]
         linked = {memory.superseded_by for memory in memories}
@@ -118,8 +118,8 @@ class Writer:
 
         terms, statements = _about(batch), _statements(batch)
         changing = {text for text in statements if says_it_was_otherwise(text)}
-        about, found = await together(
-            self._longterm.about(batch.tenant, terms, statements - changing), together(*map(sharing, sorted(changing)))
+        about, *found = await together(
+            self._longterm.about(batch.tenant, terms, statements - changing), *map(sharing, sorted(changing))
         )
         is_cut = len(about) >= ABOUT_AT_MOST
         older = await self._longterm.count_about(batch.tenant, terms) - ABOUT_AT_MOST if is_cut else 0
