@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from perdure.agent.steps.input_types import type_doubts
+from perdure.agent.steps.input_types import argument_doubts, type_doubts
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
 from perdure.mcp.shape import read_server
@@ -23,7 +23,7 @@ from perdure.yaml_text import line_of, placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson
 from worker.configuration_checks import require_folders, unguarded
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import Exit, counted, out, say, show_json
 from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
 
 _KINDS = {
@@ -55,12 +55,15 @@ def check(
         ),
     ],
     *,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where something is noted.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check what was written in YAML without a server; exits with 2 at the first mistake.
 
     What they name is looked for among the tools, skills and prompts of this installation's settings, and beside the
-    file. Example: perdure check skills/restock.yaml task.yaml
+    file.
+
+    Example: perdure check skills/restock.yaml task.yaml
     """
     settings, found = Settings(), list[dict[str, JsonValue]]()
     require_folders(settings)
@@ -77,13 +80,16 @@ def check(
             continue
         found.append({"file": str(file), "kind": kind, "notes": [*notes]})
         if not as_json:
-            out.print(f"{file}: {'an' if kind[0] in 'aM' else 'a'} {kind} that can be used", markup=False)
+            noted = f", with {counted(len(notes), 'note')}" if notes else ""
+            out.print(f"{file}: {'an' if kind[0] in 'aM' else 'a'} {kind} that can be used{noted}", markup=False)
             for note in notes:
                 say(f"note: {file}:{note}")
     if as_json:
         show_json(found)
     else:
         say(counted(len(found), "file"))
+    if strict and any(one["notes"] for one in found):
+        raise typer.Exit(Exit.FAILED)
 
 
 def kind_of(text: str, file: Path) -> str:
@@ -152,8 +158,8 @@ def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
             _check_agent(file, settings)
         case _:
             linked = _skills_beside(file, settings).linked(file.stem)
-            check_linked(linked, known_tools_of(settings))
-            doubts = type_doubts(linked.skill)
+            check_linked(linked, toolbox := known_tools_of(settings))
+            doubts = (*type_doubts(linked.skill), *argument_doubts(linked.skill, toolbox))
             notes += [f"{line_of(text, field)}: {field}: {problem}" for field, problem in doubts]
     return kind, notes
 

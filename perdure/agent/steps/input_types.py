@@ -1,6 +1,8 @@
 """Expressions that fail for the declared types of their inputs: found before a task runs into one. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -9,8 +11,9 @@ from perdure.errors import InvalidExpression
 from perdure.expressions.evaluation import Expression, evaluate, expressions
 from perdure.registry.judge import criterion_of
 from perdure.skills.shape import Skill
-from perdure.skills.steps import templates_of
+from perdure.skills.steps import ToolStep, templates_of
 from perdure.skills.templates import InputType
+from perdure.toolbox import Toolbox
 
 _TEXTS = ("", "a", "b c/d,e", "7", "2026-03-02T10:30:05Z", "name@example.org: a-b_c, 1.5; the rest of a longer text")
 
@@ -29,6 +32,16 @@ _GIVES: Mapping[str, tuple[type, str]] = {
     "expect": (bool, "true or false"),
 }
 """What some fields have to give, and how that is called."""
+
+_TAKEN: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "string": (str, "text"),
+    "integer": (int, "a whole number"),
+    "number": ((int, float), "a number"),
+    "boolean": (bool, "a boolean"),
+    "array": (list, "a list"),
+    "object": (dict, "a mapping"),
+}
+"""The types of JSON Schema, and how they are called."""
 
 _KINDS = {"": _WHOLE, " for a fraction": {**_WHOLE, InputType.NUMBER: (0.5, 1.5, 2.25, -3.5)}}
 """A number may be whole or not, and expressions do not mix the two."""
@@ -50,6 +63,50 @@ def type_doubts(skill: Skill) -> Iterator[tuple[str, str]]:
                 found = ((_doubt(expression, field, types, values), for_what) for for_what, values in _KINDS.items())
                 if doubt := next((f"{problem}{for_what}" for problem, for_what in found if problem), ""):
                     yield field, f"{doubt} ({_declared(expression, types)})"
+
+
+def argument_doubts(skill: Skill, toolbox: Toolbox) -> Iterator[tuple[str, str]]:
+    """Yield the arguments that get no value of the type that their tool takes: each as a field, and why.
+
+    Args:
+        skill: A skill that has been checked with these tools.
+        toolbox: The tools.
+    """
+    types = {name: spec.type for name, spec in skill.inputs.items() if spec.type in _WHOLE}
+    for field, tool, name, template in _arguments(skill):
+        taken, read = _taken(toolbox.get(tool).schema, name), list(expressions(template, field))
+        if not (taken and read and all(_reads_only(one, types) for one in read)):
+            continue
+        values = list(_values(template, field, types))
+        if values and not any(_fits(value, taken) for value in values):
+            declared = ", ".join(dict.fromkeys(_declared(one, types) for one in read))
+            told = f"is {kind_of(values[0])} for each value that was tried"
+            yield field, f"{told}, and {tool!r} takes {_TAKEN[taken][1]} ({declared})"
+
+
+def _arguments(skill: Skill) -> Iterator[tuple[str, str, str, JsonValue]]:
+    """Yield the field of each argument that is given to a tool, the tool's name, and the argument's with its value."""
+    for path, step, _ in skill.walk():
+        if isinstance(step, ToolStep):
+            yield from ((f"{path}.args.{name}", step.tool, name, value) for name, value in step.args.items())
+
+
+def _taken(schema: Mapping[str, Any], name: str) -> str:
+    """Return the JSON Schema type of a tool's argument; empty: it may be of several, or nobody says so."""
+    taken = schema.get("properties", {}).get(name, {}).get("type")
+    return taken if isinstance(taken, str) and taken in _TAKEN else ""
+
+
+def _fits(value: JsonValue, taken: str) -> bool:
+    # In Python, a truth value is a number.
+    return isinstance(value, _TAKEN[taken][0]) and (isinstance(value, bool) is (taken == "boolean"))
+
+
+def _values(template: JsonValue, field: str, types: Mapping[str, InputType]) -> Iterator[JsonValue]:
+    """Yield what a template gives for some inputs, as far as it gives something."""
+    for names in _examples(types, _WHOLE):
+        with suppress(InvalidExpression):
+            yield evaluate(template, names, field)
 
 
 def _doubt(

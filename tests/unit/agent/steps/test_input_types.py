@@ -1,9 +1,14 @@
 """What no input of its declared type gives a value is found; what depends on the value, or on more, is not."""
 
+import json
+from typing import Literal
+
 import pytest
 
-from perdure.agent.steps.input_types import type_doubts
+from perdure.agent.steps.input_types import argument_doubts, type_doubts
 from perdure.skills.library import read_skill
+from perdure.toolbox import Toolbox
+from perdure.tools import tool
 
 SKILL = """\
 name: s
@@ -103,3 +108,43 @@ def test_checks_output_and_expectations_are_looked_at_too() -> None:
     )
     found = [field for field, _ in type_doubts(read_skill(SKILL.format(written="1") + more))]
     assert found == ["checks[0].check", "output", "expect"]
+
+
+@tool(effect="read")
+async def ship(
+    count: int, note: str, weight: float, fast: bool, colour: Literal["red", "blue"], tags: list[str]
+) -> str:
+    return f"{count}{note}{weight}{fast}{colour}{tags}"
+
+
+@pytest.mark.parametrize(
+    ("argument", "written", "doubted"),
+    [
+        ("count", "${inputs.t}", ("text", "a whole number", "t: string")),
+        ("count", "${inputs.n}", None),
+        ("count", "${inputs.x}", None),
+        ("count", "${int(inputs.t)}", None),
+        ("count", "${inputs.b}", ("a boolean", "a whole number", "b: boolean")),
+        ("note", "${inputs.n}", ("a number", "text", "n: integer")),
+        ("note", "${inputs.n} pieces", None),
+        ("note", "${inputs.a}", None),
+        ("weight", "${inputs.n}", None),
+        ("fast", "${inputs.n > 1}", None),
+        ("fast", "${inputs.t}", ("text", "a boolean", "t: string")),
+        ("colour", "${inputs.t}", None),
+        ("tags", "${inputs.t.split(',')}", None),
+        ("tags", "${inputs.t}", ("text", "a list", "t: string")),
+    ],
+)
+def test_an_argument_of_another_type_than_the_tools_is_doubted(
+    argument: str, written: str, doubted: tuple[str, str, str] | None
+) -> None:
+    given: dict[str, object] = {"count": 1, "note": "n", "weight": 1.5, "fast": True, "colour": "red", "tags": []}
+    given[argument] = written
+    inputs = "{n: integer, x: number, t: string, b: boolean, l: list, a: any}"
+    skill = read_skill(f"name: s\ninputs: {inputs}\nsteps: [{{id: one, tool: ship, args: {json.dumps(given)}}}]\n")
+    found = []
+    if doubted:
+        told = "is {} for each value that was tried, and 'ship' takes {} (inputs.{})".format(*doubted)
+        found = [(f"steps[0].args.{argument}", told)]
+    assert list(argument_doubts(skill, Toolbox([ship]))) == found

@@ -208,6 +208,8 @@ def test_what_looks_like_an_expression_of_another_language_is_noted(folder: Path
     assert (f"note: noted.yaml:6: {written!r} is text here; an expression is {meant}\n" in ran.stderr) is bool(meant)
     [found] = json.loads(CliRunner().invoke(app, ["check", "noted.yaml", "--json"]).stdout)
     assert len(found["notes"]) == bool(meant)
+    assert CliRunner().invoke(app, ["check", "noted.yaml", "--strict"]).exit_code == bool(meant)
+    assert (ran.stdout == "noted.yaml: a skill that can be used, with 1 note\n") is bool(meant)
 
 
 def test_what_no_input_of_its_type_gives_a_value_is_noted(folder: Path) -> None:
