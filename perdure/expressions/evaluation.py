@@ -69,7 +69,9 @@ def compiled(source: str, field: str) -> Expression:
     try:
         return _compiled(source)
     except ValueError as problem:
-        raise InvalidExpression(field, f"${{{source}}} does not parse: {parse_problem(str(problem))}") from None
+        told = f"${{{source}}} does not parse: {parse_problem(str(problem))}"
+        fix = "one ${…} is enough: what is in it is all an expression" if "${" in source else ""
+        raise InvalidExpression(field, told, fix=fix) from None
     except LookupError as problem:
         name = str(problem.args[0])
         fix = nearest(name, callable_names())

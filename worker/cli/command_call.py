@@ -12,6 +12,15 @@ from typer.core import TyperCommand
 _NEGATIVE = re.compile(r"-(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
+def flowing(text: str) -> str:
+    r"""Return a docstring with each paragraph on a line: a terminal narrower than the code breaks them anew.
+
+    >>> flowing("One\ntwo.\n\nThree.")
+    'One two.\n\nThree.'
+    """
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+
+
 def plain_flags(parameters: list[Any]) -> list[Any]:
     """Return parameters of which flags show no type in the help: they take no value."""
     for one in parameters:

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from worker.cli.command_call import CliCommand, plain_flags, synchronous
+from worker.cli.command_call import CliCommand, flowing, plain_flags, synchronous
 
 COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -238,7 +238,8 @@ class _Table(TyperGroup):
             return get_command(found)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         spelled: dict[str, str] = {}
-        app.command(name=cmd_name, cls=CliCommand)(synchronous(found, spelled))
+        about = flowing(inspect.getdoc(found) or "")
+        app.command(name=cmd_name, cls=CliCommand, help=about)(synchronous(found, spelled))
         command = get_command(app)
         spelled.update({str(parameter.name): parameter.opts[0] for parameter in command.params})
         return command

@@ -57,6 +57,7 @@ TASKS = {
     "a day that nothing has": (TASK + "date: 1960-01-01\n", "date: is before 1970", "give the day"),
     "a limit below 1": (TASK + "limits: {steps: -1}\n", "limits.steps: -1 is too small", "write at least 1"),
     "a limit that is not there": (TASK + "limits: {step: 1}\n", "limits.step: is not a field", "did you mean 'steps'?"),
+    "hours with a unit": (TASK + "limits: {hours: 2h}\n", "limits.hours: '2h' is not a number", "write 2, without"),
     "no number of hours": (TASK + "limits: {hours: .nan}\n", "limits.hours: '.nan' is not a number", ""),
     "a mode that is not there": (
         TASK + "memory: onn\n",
@@ -82,6 +83,11 @@ SKILLS = {
     "an id twice": (SKILL + "  - {id: say, tool: who}\n", "steps[1].id: 'say' is taken", "give it another id"),
     "a dash in an id": (SKILL.replace("id: say", "id: a-b"), "'a-b' is not a valid name here", "digits, '_'"),
     "no id": ("name: greet\nsteps:\n  - tool: who\n", "steps[0].id: is missing", "add it"),
+    "an expression in an expression": (
+        SKILL.replace("${inputs.who}", "${${inputs.who}}"),
+        "does not parse: unexpected '$'",
+        "one ${…} is enough",
+    ),
     "half an expression": (SKILL.replace("inputs.who", "1 +"), "does not parse: it ends too early", ""),
     "an unknown root": (SKILL.replace("inputs.", "input."), "there is no name 'input'", "did you mean 'inputs'?"),
     "a later step": (SKILL.replace("inputs.who", "steps.b.output"), "there is no step before this one 'b'", ""),
