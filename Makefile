@@ -55,6 +55,8 @@ SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 5 
 IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
   --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers
 ALONE := $(BIN)/python -m pytest tests/integration
+# Slow ones start up to ten processes, each of which takes 20 s to load beside the others'.
+SLOWLY := --timeout 400
 
 test: setup ## Find or build the servers, check the code, build the documentation, run the tests: those that measure time alone
 	@$(BIN)/python -m localservers
@@ -69,9 +71,9 @@ test-apart:
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring --timeout 900
-	@$(SIDE_BY_SIDE) -m "slow and not timed and not apart"
-	@$(IN_PAIRS) -m "slow and apart"
-	@$(ALONE) -m "slow and timed"
+	@$(SIDE_BY_SIDE) $(SLOWLY) -m "slow and not timed and not apart"
+	@$(IN_PAIRS) $(SLOWLY) -m "slow and apart"
+	@$(ALONE) $(SLOWLY) -m "slow and timed"
 	@$(MAKE) first-hour
 	@$(MAKE) chaos MINUTES=2
 

@@ -12,7 +12,7 @@ from temporalio.client import Client
 
 from perdure.temporal.namespace import missing
 from tests.conftest import Servers
-from tests.integration.worker.cli.installation import installation
+from tests.integration.worker.cli.installation import STARTED_WITHIN, installation
 from tests.support.plain_temporal import plain_temporal
 
 
@@ -55,7 +55,7 @@ async def test_a_worker_that_may_not_register_them_refuses_with_the_command(plai
             ({"TEMPORAL_NAMESPACE": "none"}, "temporal operator namespace create --namespace none"),
         ):
             process, log = await given.worker(**environment)
-            assert await asyncio.wait_for(process.wait(), 30) == 2
+            assert await asyncio.wait_for(process.wait(), STARTED_WITHIN) == 2
             [line] = [line for line in log.read_text().splitlines() if line.startswith("error: ")]
             assert line.startswith("error: PRD208 ")
             assert complaint in line

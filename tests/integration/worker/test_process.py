@@ -12,7 +12,7 @@ import pytest
 from localservers import Server
 from perdure.stores.redis.connection import ask, connect
 from tests.conftest import OwnServers, Servers
-from tests.integration.worker.cli.installation import installation, nothing_configured, unanswered
+from tests.integration.worker.cli.installation import STARTED_WITHIN, installation, nothing_configured, unanswered
 from tests.support.guarding import Policies
 from tests.support.waiting import until_true
 
@@ -28,9 +28,6 @@ async def test_it_ends_when_told(servers: Servers, tmp_path: Path, how: str) -> 
         assert "worker stopping" in (tmp_path / "worker-0.log").read_text()
 
 
-STARTED_WITHIN = 60.0
-"""Seconds that a process may take to find out that it must not go on: 20 were too few beside four others (measured)."""
-
 ELSEWHERE = {
     "TEMPORAL_ADDRESS": "127.0.0.1:9",
     "PERDURE_WEAVIATE_URL": "http://127.0.0.1:9",
@@ -43,7 +40,7 @@ import asyncio, time
 from perdure.errors import JournalMismatch
 from worker import process
 
-async def run(*_):
+async def run(*_, **__):
     asyncio.get_running_loop().run_in_executor(None, time.sleep, 300)
     raise JournalMismatch("redis", "one", "another", "folder")
 

@@ -20,7 +20,7 @@ from perdure.stores.redis.connection import ask, connect
 from perdure.temporal.connection import connected
 from perdure.values.jobs import WaitIngestCall
 from tests.conftest import Servers
-from tests.integration.worker.cli.installation import Installation, installation
+from tests.integration.worker.cli.installation import STARTED_WITHIN, Installation, installation
 
 ANSWERED = {
     "redis": (
@@ -91,7 +91,7 @@ async def wrong(servers: Servers) -> dict[str, dict[str, str]]:
 async def test_a_worker_whose_login_is_refused_ends_with_it(given: Installation, servers: Servers, store: str) -> None:
     process, log = await given.worker(**(await wrong(servers))[store])
 
-    assert await asyncio.wait_for(process.wait(), 30) == 2, log.read_text()
+    assert await asyncio.wait_for(process.wait(), STARTED_WITHIN) == 2, log.read_text()
     [line] = [line for line in log.read_text().splitlines() if not line.startswith("{")]
     assert line.startswith(f"error: PRD232 {store} refuses this client: ")
     assert ANSWERED[store][1] in line
@@ -196,6 +196,6 @@ async def test_a_cron_that_temporal_does_not_take_is_refused(given: Installation
         ("99 99 * * *", "PRD100 forgetting_cron: Temporal refuses "),
     ):
         process, log = await given.worker(PERDURE_FORGETTING_CRON=cron)
-        assert await asyncio.wait_for(process.wait(), 30) == 2, log.read_text()
+        assert await asyncio.wait_for(process.wait(), STARTED_WITHIN) == 2, log.read_text()
         [line] = [line for line in log.read_text().splitlines() if not line.startswith("{")]
         assert line.startswith(f"error: {complaint}")

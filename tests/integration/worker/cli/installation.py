@@ -28,6 +28,10 @@ from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.support import forked as forked_command
 from tests.support.waiting import until, until_true
 
+STARTED_WITHIN = 60.0
+"""Seconds that a process may take to load, and to find out that it must not go on: 30 were too few beside four others
+(measured)."""
+
 COMMAND = (sys.executable, "-m", "worker.cli")
 """The command from its very beginning."""
 
@@ -88,12 +92,9 @@ class Running:
         self._seen = ""
 
     async def says(self, pattern: str) -> str:
-        """Read stderr until a line has this in it; gives that line.
-
-        Beside other tests, what loads a worker's libraries is silent for longer than 20 s (measured).
-        """
+        """Read stderr until a line has this in it; gives that line."""
         assert self.process.stderr
-        while line := (await asyncio.wait_for(self.process.stderr.readline(), 60)).decode():
+        while line := (await asyncio.wait_for(self.process.stderr.readline(), STARTED_WITHIN)).decode():
             self._seen += line
             if re.search(pattern, line):
                 return line.strip()
