@@ -19,9 +19,8 @@ from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal import schedules
 from perdure.temporal.errors import of_call
-from perdure.values.changes import Actor
+from perdure.values.changes import PROGRAM, Actor
 from perdure.values.erasures import Erasure
-from perdure.values.requests import SOMEBODY
 
 _PAGE = 200
 """Runs that one call of ``end_runs`` or ``delete_runs`` deals with, so that a retry repeats little."""
@@ -37,7 +36,7 @@ class BeginErasureCall(Passed):
     user_id: str
     of: OwnerId | None = None
     operation: str
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
     at: Instant
 
 

@@ -11,8 +11,7 @@ from perdure.errors import InvalidInput
 from perdure.identity import UserId, normal_user
 from perdure.model import Instant, Model, Name, OpenEnum, Request, Stored
 from perdure.refusals import NotPermitted, UnknownThing
-from perdure.values.changes import Actor, ActorKind
-from perdure.values.requests import SOMEBODY
+from perdure.values.changes import PROGRAM, Actor, ActorKind
 
 PREFIX = "perdure"
 """What a token's text begins with, so that scanners of repositories recognise one."""
@@ -51,7 +50,7 @@ class AccessToken(Stored):
     person: bool = False
     """Whether a person holds it: only people answer questions."""
     created_at: Instant
-    created_by: Actor = SOMEBODY
+    created_by: Actor = PROGRAM
     expires_at: Instant | None = None
     """From when on it no longer counts; None: until it is revoked."""
 

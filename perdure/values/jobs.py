@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue
 from perdure.identity import OwnerId, digest
 from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
 from perdure.names import DEFAULT_POLICY
-from perdure.values.changes import Actor, ActorKind, Refusal
+from perdure.values.changes import PROGRAM, Actor, ActorKind, Refusal
 from perdure.values.items import Item
 from perdure.values.suspensions import Suspension
 
@@ -100,7 +100,7 @@ class Batch(Passed):
     @property
     def author(self) -> Actor:
         """Who is named as the author of the changes that the batch makes."""
-        asker = Actor(kind=ActorKind.AGENT, id=self.task) if self.task else Actor(kind=ActorKind.PERSON)
+        asker = Actor(kind=ActorKind.AGENT, id=self.task) if self.task else PROGRAM
         return self.by or asker
 
 

@@ -8,11 +8,10 @@ from pydantic import Field, ValidationError
 
 from perdure.identity import UserId, digest
 from perdure.model import Instant, Passed, Request, Text
-from perdure.values.changes import Actor
+from perdure.values.changes import PROGRAM, Actor
 from perdure.values.entries import MemoryType, Source
 from perdure.values.explanations import RecallSummary
 from perdure.values.items import MemoryItem
-from perdure.values.requests import SOMEBODY
 
 LESSON = "lesson"
 """The tag of every lesson."""
@@ -88,7 +87,7 @@ class LessonRequest(Request):
     """Whose lesson is promoted; None: one is withdrawn."""
     text: Text | None = None
     """What it says from then on, as the person who promotes it has read it."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
     asked_at: Instant | None = None
     """When it was asked, so that an erasure of the user since then keeps it out; None: when a worker is asked."""
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from perdure.errors import UnknownOwner
 from perdure.identity import OwnerId, UserId
 from perdure.model import Instant, Passed, Request, Stored, TenantId
-from perdure.values.changes import Actor
-from perdure.values.requests import SOMEBODY
+from perdure.values.changes import PROGRAM, Actor
 
 
 class Membership(Stored):
@@ -36,7 +35,7 @@ class MemberRequest(Request):
     user_id: UserId
     """The member; the one who may make this request is an administrator."""
     belongs: bool
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
     asked_at: Instant | None = None
     """When it was asked, so that an erasure since then keeps the user out; None: when a worker is asked."""
 

@@ -8,16 +8,13 @@ from pydantic import Field, JsonValue
 from perdure.identity import OwnerId, UserId
 from perdure.model import Instant, Name, Passed, QueryText, Request
 from perdure.names import DEFAULT_POLICY
-from perdure.values.changes import Actor, ActorKind
+from perdure.values.changes import PROGRAM, Actor
 from perdure.values.entries import Lane, MemoryType, Purpose
 from perdure.values.statements import Ground, Said
 from perdure.values.strategies import ProfileName, Strategy
 
 LookupKey = Annotated[str, Field(max_length=200)]
 """What a record is looked up by, at most as long as one can be."""
-
-SOMEBODY = Actor(kind=ActorKind.PERSON)
-"""A person who did not identify themselves."""
 
 
 class OwnedRequest(Request):
@@ -59,7 +56,7 @@ class RecallRequest(OwnedRequest):
     """Items with less confidence are left out; None: as the installation is configured."""
     explain: bool = False
     """Whether to say what was left out, and why."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class RememberRequest(OwnedRequest):
@@ -74,7 +71,7 @@ class RememberRequest(OwnedRequest):
     """What was said in the session that they come from, for its episodes."""
     policy: Name = DEFAULT_POLICY
     """The write policy that they are checked by."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
     asked_at: Instant | None = None
     """When they were offered, so that an erasure since then keeps them out; None: when a worker is asked."""
     recorded: tuple[Instant, ...] = ()
@@ -100,7 +97,7 @@ class ObserveRequest(OwnedRequest):
     policy: Name = DEFAULT_POLICY
     """The write policy that decides; ``transcript`` keeps every turn word for word."""
     agent: Name | None = None
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class NotBelieved(Passed):
@@ -136,7 +133,7 @@ class ForgetRequest(Request):
     """A person has approved the sweep: the guard does not hold anything."""
     at: Instant | None = None
     """The moment of the sweep; None: when it runs."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class SweepReport(Passed):
@@ -169,7 +166,7 @@ class RedateRequest(Request):
 
     again: bool = False
     """Also if a pass under the same rules has already ended."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class RedateResult(Passed):
@@ -185,7 +182,7 @@ class RedateResult(Passed):
 class PromoteRequest(Request):
     """A pass that promotes what is worth keeping of sessions before their episodes expire."""
 
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class PromoteResult(Passed):
@@ -204,7 +201,7 @@ class PromoteResult(Passed):
 class ConsolidateRequest(Request):
     """A pass that merges memories that say the same."""
 
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class ConsolidateResult(Passed):
@@ -226,7 +223,7 @@ class UndoRequest(Request):
     """Undo it for this user only."""
     of: OwnerId | None = None
     """Undo it for this team or agent, to which the user belongs, instead of the user."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class UndoResult(Passed):
@@ -243,7 +240,7 @@ class ReconcileRequest(Request):
     """Of this user only, which repairs no loss of a store; empty: of everybody."""
     of: OwnerId | None = None
     """Of this team or agent, to which the user belongs, instead of the user."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 _FAILED_KEPT = 20
@@ -295,7 +292,7 @@ class ReconcileResult(Passed):
 class EraseRequest(OwnedRequest):
     """An erasure of everything that is kept of a user, or of a team or an agent."""
 
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class ConsentRequest(OwnedRequest):
@@ -303,7 +300,7 @@ class ConsentRequest(OwnedRequest):
 
     grant: tuple[Purpose, ...] = ()
     withdraw: tuple[Purpose, ...] = ()
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
     asked_at: Instant | None = None
     """When it was asked, so that it is not recorded if the user was erased since; None: when a worker is asked."""
 

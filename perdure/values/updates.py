@@ -6,9 +6,8 @@ from pydantic import Field
 
 from perdure.identity import OwnerId, UserId
 from perdure.model import Instant, Name, Passed, Request, Text, Unit
-from perdure.values.changes import Actor
+from perdure.values.changes import PROGRAM, Actor
 from perdure.values.entries import Entry, Label, MemoryType, Relation
-from perdure.values.requests import SOMEBODY
 
 Note = Annotated[str, Field(max_length=500)]
 """A reason in somebody's own words: kept with the history of what was changed, and never logged."""
@@ -95,7 +94,7 @@ class MemoryUpdate(Request):
     was lost, and is made once."""
     note: Note = ""
     """Why, in the words of the one who asks."""
-    by: Actor = SOMEBODY
+    by: Actor = PROGRAM
 
 
 class UpdateRequest(MemoryUpdate):

@@ -11,8 +11,7 @@ from perdure.model import Instant, Model, Name
 from perdure.names import STARTED_BY, TASK, Attribute, Workflow
 from perdure.skills.templates import Duration
 from perdure.temporal.attributes import AGENT, PHASE, SKILL
-from perdure.values.changes import Actor
-from perdure.values.requests import SOMEBODY
+from perdure.values.changes import PROGRAM, Actor
 from perdure.values.retries import Retry
 from perdure.values.tasks import Phase
 from worker.gateway.base import call
@@ -68,7 +67,7 @@ class ListedTask(Model):
     started_at: Instant
     """When its last run began."""
     ended_at: Instant | None
-    started_by: Actor = SOMEBODY
+    started_by: Actor = PROGRAM
     retries: tuple[Retry, ...] = ()
     """Its calls that failed and are tried again; a list does not say."""
 
@@ -136,5 +135,5 @@ async def _listed(run: WorkflowExecution) -> ListedTask:
         agent=known.get(AGENT) or "",
         started_at=run.start_time,
         ended_at=run.close_time,
-        started_by=Actor.model_validate(memo[STARTED_BY]) if STARTED_BY in memo else SOMEBODY,
+        started_by=Actor.model_validate(memo[STARTED_BY]) if STARTED_BY in memo else PROGRAM,
     )

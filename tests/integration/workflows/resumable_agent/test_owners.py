@@ -11,9 +11,10 @@ from perdure import Actor, ActorKind, Answer
 from perdure.errors import UnknownOwner
 from perdure.identity import author_id
 from perdure.stores.journal.lines import Accepted
+from perdure.testing import TESTER
 from perdure.values.entries import State
 from perdure.values.jobs import Receipt
-from perdure.values.requests import SOMEBODY, EraseRequest
+from perdure.values.requests import EraseRequest
 from perdure.values.updates import MemoryUpdate, Removal
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
@@ -67,11 +68,11 @@ async def test_who_is_removed_while_their_task_runs_passes_no_more_in_its_next_r
         assert accepted.stated_by == author_id(key.tenant_of_owner(team), key.tenant_of(task.user_id))
         assert [entry.text for entry in own.values()] == ["Ada likes marzipan."]
         async with Gateway(agents.settings, servers) as gateway:
-            explained = await gateway.explain(started.id, by=SOMEBODY)
+            explained = await gateway.explain(started.id, by=TESTER)
             assert set(explained.texts.values()) == {FACT, "Ada likes marzipan."}
             if removed:
                 await enrol(agents, team, task.user_id, belongs=False)
-                explained = await gateway.explain(started.id, by=SOMEBODY)
+                explained = await gateway.explain(started.id, by=TESTER)
                 assert set(explained.texts.values()) == {"Ada likes marzipan."}
         await handle.execute_update("answer", Answer(question_id="wait", value="yes"))
         if not removed:

@@ -6,8 +6,9 @@ import pytest
 from perdure.documents import validated
 from perdure.errors import InvalidInput
 from perdure.memory.recall.query import Query
+from perdure.values.changes import PROGRAM
 from perdure.values.entries import Lane
-from perdure.values.requests import SOMEBODY, RecallRequest
+from perdure.values.requests import RecallRequest
 from perdure.values.strategies import ProfileName, Strategy
 
 
@@ -40,7 +41,7 @@ def test_a_question_takes_from_a_request_what_it_knows_and_the_rest_from_its_con
     asked = RecallRequest(user_id="ada", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7)
     found = Query.of(asked, tenant="t_1", session="s", now=now)
     assert found == Query(
-        tenant="t_1", session="s", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7, now=now, by=SOMEBODY
+        tenant="t_1", session="s", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7, now=now, by=PROGRAM
     )
 
 
