@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable
 
-from localservers.agreement import disagreements
 from localservers.files import locked, wait_until, writable
 from localservers.find import Found, find
 from localservers.fleet import Fleet
@@ -219,16 +218,14 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
 
 
 def _add_worker(settings: Settings, current: FleetState, progress: Callable[[str], None]) -> None:
-    """Start a worker for servers that run, if they have none; report one that differs."""
-    if not current.workers:
-        progress("starting a worker for them")
-        with ordered(settings.home, _order(settings)):
-            os.kill(current.pid, signal.SIGUSR1)
-            if not wait_until(lambda: bool((now := state(settings)) and now.worker), _WORKER_WITHIN):
-                raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
-    for one in disagreements(current, settings):
-        different = f": {one.origin}" if one.origin else ""
-        progress(f"the running worker {one.what}{different}; {one.fix}")
+    """Start a worker for servers that run, if they have none."""
+    if current.workers:
+        return
+    progress("starting a worker for them")
+    with ordered(settings.home, _order(settings)):
+        os.kill(current.pid, signal.SIGUSR1)
+        if not wait_until(lambda: bool((now := state(settings)) and now.worker), _WORKER_WITHIN):
+            raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
 
 
 def _order(settings: Settings) -> WorkerOrder:

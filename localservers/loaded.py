@@ -52,6 +52,16 @@ def tell_loaded(home: Path, paths: Iterable[Path], began: int) -> None:
         replace(_file(home, os.getpid()), LoadedFiles(files=files).model_dump_json())
 
 
+def has_loaded(home: Path, pid: int) -> bool:
+    """Return whether a process has said what it read: until then, a worker is still loading.
+
+    Args:
+        home: The data folder.
+        pid: The process's id.
+    """
+    return _file(home, pid).exists()
+
+
 def changed_since_loaded(home: Path, pid: int) -> list[Path]:
     """Return what has changed since a process has read it; none where it has not said what it read.
 

@@ -157,9 +157,7 @@ async def _temporal(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _worker(patient: Patient) -> tuple[bool, str, str]:
-    ok, detail, fix = await _serving(patient, "", here=False)
-    differing = disagreements(state(patient.settings), patient.settings)
-    return ok, "; note: ".join([detail, *(f"that of this machine {one.what}; {one.fix}" for one in differing)]), fix
+    return await _serving(patient, "", here=False)
 
 
 async def _own_worker(patient: Patient) -> tuple[bool, str, str]:
@@ -172,7 +170,9 @@ async def _serving(patient: Patient, of: str, *, here: bool) -> tuple[bool, str,
     number = await local_worker.serving(patient.settings, count, here=here)
     if not number and local_worker.failing(patient.settings) is not None:
         return False, local_worker.problem(patient.settings), "correct it: the worker is started again by itself"
-    return number > 0, f"{of}on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
+    differing = (one.told for one in disagreements(state(patient.settings), patient.settings))
+    detail = "; note: ".join([f"{of}on task queue {queue!r}: {number or 'none'}", *differing])
+    return number > 0, detail, "start one: perdure worker"
 
 
 async def _retention(patient: Patient) -> tuple[bool, str, str]:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import localservers
+from localservers.loaded import has_loaded
 from perdure.errors import NothingRuns
 from perdure.settings import Addresses, Settings
 
@@ -17,7 +18,9 @@ def problem(settings: Settings) -> str:
     """Return why the local worker fails, or where that can be read; empty where it does not, or where there is none."""
     current = localservers.state(settings)
     if current and current.foreground and current.worker is None:
-        return f"the worker in a terminal, process {current.foreground[0].pid}, does not serve: see what it says there"
+        pid = current.foreground[0].pid
+        how = "does not serve" if has_loaded(settings.home, pid) else "has not begun to serve; it may still load"
+        return f"the worker in a terminal (process {pid}) {how}: see what it says there"
     if not (current and current.worker and current.worker.problem):
         return ""
     return (

@@ -82,6 +82,8 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, 
         StoreUnavailable: Temporal does not answer.
     """
     configure_logging()
+    # Loading takes seconds, in which one in a terminal would look as if it hung.
+    _log.info("worker starting", task_queue=settings.task_queue)
     began = begin_loading(settings.home)
     telemetry = Telemetry.start(settings)
     try:
@@ -93,8 +95,9 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, 
             await ensure_schedules(client, settings)
             stack.enter_context(watched_loop())
             async with make_worker(client, services, settings):
-                upkeep = asyncio.create_task(
-                    together(
+
+                async def kept_up() -> None:
+                    await together(
                         warn_of_settings(addresses.redis_url),
                         keep_up(unanswered, lambda: bringing(services), services.session.waiting),
                         keep_checked(services.repair),
@@ -103,7 +106,8 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, 
                         keep_compared(services.whole, services.tenant_key, lambda: start_reconciling(client, settings)),
                         keep_clean(services.outputs),
                     )
-                )
+
+                upkeep = asyncio.create_task(kept_up())
                 stopped = asyncio.create_task(stop.wait())
                 _tell_loaded(settings, began, reloads=reloads)
                 _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))

@@ -86,7 +86,8 @@ def printed_page() -> str:
         model = value[0] if isinstance(value, list) else value
         known |= described_by(model)
         lines.append(f"| `perdure {command}` | {'a list of ' if isinstance(value, list) else ''}{_link(model)} |")
-    lines += ["", "`perdure run --detach` prints `workflow_id`, and `new`: whether it was started just now.", ""]
+    told = "`new`: whether it was started just now, and `checked`: whether a worker had checked it before"
+    lines += ["", f"`perdure run --detach` prints `workflow_id`, {told}.", ""]
     lines += ["The other commands print an object, or a list of objects, of their own. The same holds for their keys."]
     for name in sorted(known):
         lines += ["", f"## {name}", "", about(known[name]), "", *_section(known[name], known)]

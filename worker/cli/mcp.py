@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from localservers import state
+from localservers.agreement import disagreements
 from perdure.identity import normal_user
 from perdure.settings import Settings
 from perdure.values.access_tokens import Caller, TokenScope
 from perdure.values.changes import Actor, ActorKind
 from worker.cli.reach import gateway, started
 from worker.mcp.server import make_server
+from worker.terminal.output import say
 
 STDIO = "stdio"
 """What stands for a token where whoever starts the server is its user."""
@@ -34,5 +37,8 @@ async def mcp(
         scopes=frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.TASKS}),
         user_id=user_id,
     )
-    async with gateway(settings, started(settings)) as installation:
+    addresses = started(settings)
+    for one in disagreements(state(settings), settings):
+        say(f"note: {one.told}")
+    async with gateway(settings, addresses) as installation:
         await make_server(installation, lambda _: caller, metadata.version("perdure")).run_stdio_async()

@@ -146,7 +146,11 @@ async def remember(
     user: User,
     of: Of = None,
     file: Annotated[
-        Path | None, typer.Option(help="A JSON list of items instead: records or memories; - reads stdin.")
+        Path | None,
+        typer.Option(
+            help="A JSON list of items instead, records or memories, such as "
+            '[{"kind": "memory", "content": "Tom likes tea."}]; - reads stdin.'
+        ),
     ] = None,
     memory_type: Annotated[
         MemoryType | None, typer.Option("--type", help="Of a statement; a fact unless given.", show_default=False)
@@ -277,10 +281,12 @@ async def forget(
             out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the sweep {undone.sweep}")
         return None
     # The worker's rules count; a file that cannot be used would not be noticed before it starts again.
-    rules_of(Settings())
+    settings = Settings()
+    rules_of(settings)
+    warn_of_other_settings(settings)
     asked = {"dry_run": dry_run, "user_id": user, "of": of, "approved": approve}
     request = validated(ForgetRequest, asked, "")
-    swept = await gateway(Settings()).forget(request, by=person())
+    swept = await gateway(settings).forget(request, by=person())
     if as_json:
         show_json(swept)
     else:

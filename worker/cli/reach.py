@@ -5,7 +5,7 @@ import getpass
 from temporalio.client import Plugin
 
 from localservers import ensure, running, state
-from localservers.agreement import disagreements
+from localservers.agreement import disagreements, named
 from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
 from perdure.values.changes import Actor, ActorKind
@@ -32,22 +32,20 @@ def require_same_settings(settings: Settings) -> None:
     """
     for one in disagreements(state(settings), settings):
         if one.changed:
-            others = f", and so did {len(one.changed) - 1} more" if one.changed[1:] else ""
-            problem = f"changed after the worker of {settings.home} had read it{others}; nothing was started"
+            others = f", and so did {named(one.changed[1:])}" if one.changed[1:] else ""
+            problem = f"changed after {one.worker} had read it{others}; nothing was started"
             raise InvalidInput(str(one.changed[0]), problem, fix=one.fix)
         different = f" ({one.origin})" if one.origin else ""
-        problem = f"are not those that the worker of {settings.home} was started with{different}"
-        raise InvalidInput("settings", f"{problem}; nothing was started", fix=one.fix)
+        problem = f"are not those that {one.worker} was started with{different}; nothing was started"
+        raise InvalidInput("settings", problem, fix=one.fix)
 
 
 def warn_of_other_settings(settings: Settings) -> None:
     """Warn where a worker of this machine does part of the work with other settings, or with older rules."""
     rules = {settings.write_policies, settings.retention_rules}
     for one in disagreements(state(settings), settings):
-        if one.changed and rules.isdisjoint(one.changed):
-            continue
-        different = f": {one.origin}" if one.origin else ""
-        say(f"the running worker {one.what}, and may decide otherwise{different}; {one.fix}")
+        if not one.changed or not rules.isdisjoint(one.changed):
+            say(f"it may be decided otherwise than you expect: {one.told}")
 
 
 def gateway(settings: Settings, addresses: Addresses | None = None, *plugins: Plugin) -> Gateway:

@@ -10,6 +10,7 @@ import typer
 
 from localservers import ServerNotStarted, ensure, serve, state, stop
 from localservers import restart as restart_worker
+from localservers.agreement import disagreements
 from localservers.files import wait_until
 from perdure.settings import Settings
 from worker.terminal.output import out, program, say, show_json
@@ -42,6 +43,8 @@ def up(
     if url:
         _await_service(settings, url)
     current = state(settings)
+    for one in disagreements(current, settings):
+        say(f"note: {one.told}")
     if as_json:
         shown = {"http": url, "redis_url": _without_password(addresses.redis_url)}
         show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}) | shown)

@@ -130,21 +130,20 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
 
     settings = Settings()
     addresses = await asyncio.to_thread(started, settings)
-    require_same_settings(settings)
     telemetry = Telemetry.start(settings, service="perdure-cli")
     problem, status = "", Exit.DONE
     try:
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
+            # What is only looked at may be of a worker with others.
+            if await installation.would_run(task, by=person(), again=again, begin=begin):
+                require_same_settings(settings)
             begun = await _started(installation, task, begin, again=again)
-            workflow_id, at = begun.workflow_id, begun.ended_at
-            ended = f", which completed at {at:%Y-%m-%d %H:%M:%S %Z}; {_AGAIN}" if at else ""
-            if before := begun.earlier_at:
-                ended = f", whose last run ended at {before:%Y-%m-%d %H:%M:%S %Z}: {begun.earlier}; {_GOES_ON}"
-            say(f"{'started' if begun.new else 'attached to'} {workflow_id}{ended}")
+            workflow_id = begun.workflow_id
+            _say_started(begun)
             if how.detach:
                 if how.as_json:
-                    show_json({"workflow_id": workflow_id, "new": begun.new})
+                    show_json({"workflow_id": workflow_id, "new": begun.new, "checked": begun.checked})
                 return
             try:
                 await _say_if_unserved(installation)
@@ -201,6 +200,18 @@ async def _started(installation: Gateway, task: AgentTask, begin: BeginRequest |
                 raise
             # Just that: what changes in the meantime is asked about again.
             begin = begin.changed(confirmed=differs.confirmation)
+
+
+def _say_started(begun: StartedTask) -> None:
+    """Report to a person whether a task was started, and what was before."""
+    ended, at = "", begun.ended_at
+    if at:
+        ended = f", which completed at {at:%Y-%m-%d %H:%M:%S %Z}; {_AGAIN}"
+    if before := begun.earlier_at:
+        ended = f", whose last run ended at {before:%Y-%m-%d %H:%M:%S %Z}: {begun.earlier}; {_GOES_ON}"
+    say(f"{'started' if begun.new else 'attached to'} {begun.workflow_id}{ended}")
+    if not begun.checked:
+        say("no worker has said yet whether it can start: one checks it as it begins")
 
 
 async def _say_if_unserved(installation: Gateway) -> None:

@@ -14,14 +14,14 @@ from temporalio.client import Client, Plugin
 from temporalio.common import TypedSearchAttributes
 
 from perdure.documents import refuse_unknown
-from perdure.errors import PerdureError, TenantKeyMissing, WorkerUnavailable
+from perdure.errors import InvalidInput, PerdureError, TenantKeyMissing, WorkerUnavailable
 from perdure.names import Workflow
 from perdure.settings import Addresses, Settings
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import translated
-from perdure.values.changes import Actor
+from perdure.values.changes import Actor, ActorKind
 from worker import local_worker
 from worker.worker_wait import waiting
 
@@ -242,3 +242,14 @@ class Base:
         with suppress(PerdureError):
             return tenant_attributes(TenantKey.load(self._settings.tenant_key_file).tenant_of(argument.user_id))
         return None
+
+
+def require_person(by: Actor) -> None:
+    """Check that the actor who answers a question is a person, as only people are asked.
+
+    Raises:
+        InvalidInput: It is not a person, but an agent or a schedule, say.
+    """
+    if by.kind is not ActorKind.PERSON:
+        fix = "give the person who says so: Actor(kind=ActorKind.PERSON, id=…)"
+        raise InvalidInput("by", f"is of the kind {by.kind.value!r}, and only people are asked", fix=fix)

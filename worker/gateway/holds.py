@@ -13,9 +13,9 @@ from perdure.refusals import UnknownThing
 from perdure.values.changes import Actor
 from perdure.values.holds import QUESTION, Decided, Held, HeldAnswer, HoldOutcome, is_of
 from perdure.values.questions import Approval, Question
-from worker.gateway.base import ANSWERED_WITHIN, call
+from worker.gateway.base import ANSWERED_WITHIN, call, require_person
 from worker.gateway.memories import MemoriesCalls
-from worker.gateway.tasks import TaskCalls, require_person
+from worker.gateway.tasks import TaskCalls
 from worker.worker_wait import waiting
 
 

@@ -6,9 +6,8 @@ from perdure.values.changes import Actor
 from perdure.values.entries import Memory
 from perdure.values.lessons import LESSON, LessonRequest, LessonSet
 from perdure.values.updates import Version
-from worker.gateway.base import call
+from worker.gateway.base import call, require_person
 from worker.gateway.memories import MemoriesCalls
-from worker.gateway.tasks import require_person
 from worker.worker_wait import ANSWER_WITHIN
 
 

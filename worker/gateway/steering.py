@@ -14,8 +14,8 @@ from perdure.temporal.attributes import TASK_TIMEOUT, TENANT, tenant_attributes
 from perdure.values.changes import Actor
 from perdure.values.feedback import LateFeedbackCall, LateVerdict
 from perdure.values.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
-from worker.gateway.base import call
-from worker.gateway.tasks import TaskCalls, require_person
+from worker.gateway.base import call, require_person
+from worker.gateway.tasks import TaskCalls
 from worker.gateway.updates import sent_update
 from worker.lookup import task_of
 from worker.worker_wait import ANSWER_WITHIN, waiting

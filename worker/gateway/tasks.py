@@ -22,7 +22,6 @@ from perdure.documents import validated
 from perdure.errors import (
     InvalidAnswer,
     InvalidEvent,
-    InvalidInput,
     InvalidTask,
     TaskConflict,
     TaskFailed,
@@ -32,12 +31,12 @@ from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, 
 from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
 from perdure.values.beginnings import BeginRequest
-from perdure.values.changes import Actor, ActorKind
+from perdure.values.changes import Actor
 from perdure.values.events import Event, require_small
 from perdure.values.questions import Answer
 from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, Progress, TaskResult
-from worker.gateway.base import ANSWERED_WITHIN, Base, call
+from worker.gateway.base import ANSWERED_WITHIN, Base, call, require_person
 from worker.gateway.updates import has_ended, sent_update
 from worker.lookup import asker_of, retries_of, task_of
 from worker.worker_wait import ANSWER_WITHIN, waiting
@@ -103,8 +102,7 @@ class TaskCalls(Base):
         if goes_on:
             await self._check(run, CHECKED_WITHIN)
         found = None if goes_on else await self._found(task)
-        if not goes_on and _would_run(found, again=again):
-            await self._check_at_once(run)
+        is_checked = goes_on or not _would_run(found, again=again) or await self._check_at_once(run)
         try:
             started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,
@@ -127,7 +125,15 @@ class TaskCalls(Base):
             await require_same(self._settings, task, handle, found, begin)
             return StartedTask(workflow_id=task.workflow_id, new=False, ended_at=found.close_time)
         how, at = (found.status, found.close_time) if found else (None, None)
-        return StartedTask(workflow_id=started.id, new=True, earlier=how.name.lower() if how else "", earlier_at=at)
+        earlier = how.name.lower() if how else ""
+        return StartedTask(workflow_id=started.id, new=True, checked=is_checked, earlier=earlier, earlier_at=at)
+
+    @call
+    async def would_run(
+        self, task: AgentTask, *, by: Actor, again: bool = False, begin: BeginRequest | None = None
+    ) -> bool:
+        """Return whether ``start`` would begin a run of a task, and not attach to one."""
+        return (begin is not None and not begin.of) or _would_run(await self._found(task), again=again)
 
     async def _check(self, run: AgentTask, within: float) -> None:
         """Have a worker say within so many seconds whether a task can start."""
@@ -135,12 +141,14 @@ class TaskCalls(Base):
 
         await self._execute(Workflow.CHECK_TASK, run, CheckedTask, name="check", within=within)
 
-    async def _check_at_once(self, run: AgentTask) -> None:
-        """Have a worker say whether a task can start, if one is there: otherwise whoever prepares it checks it."""
+    async def _check_at_once(self, run: AgentTask) -> bool:
+        """Have a worker check a task, if one is there; returns False where whoever prepares it has to."""
         if await self.served_within(_BEGUN_WITHIN):
             # One that was killed a moment ago is still listed.
             with suppress(WorkerUnavailable):
                 await self._check(run, CHECKED_AT_ONCE)
+                return True
+        return False
 
     async def _found(self, task: AgentTask) -> WorkflowExecutionDescription | None:
         """Return what Temporal says of the last run under a task's id; None: it knows none."""
@@ -326,17 +334,6 @@ def _would_run(found: WorkflowExecutionDescription | None, *, again: bool) -> bo
     if found is not None and found.status is WorkflowExecutionStatus.COMPLETED:
         return again
     return found is None or found.status is not WorkflowExecutionStatus.RUNNING
-
-
-def require_person(by: Actor) -> None:
-    """Check that the actor who answers a question is a person, as only people are asked.
-
-    Raises:
-        InvalidInput: It is not a person, but an agent or a schedule, say.
-    """
-    if by.kind is not ActorKind.PERSON:
-        fix = "give the person who says so: Actor(kind=ActorKind.PERSON, id=…)"
-        raise InvalidInput("by", f"is of the kind {by.kind.value!r}, and only people are asked", fix=fix)
 
 
 def _ended(workflow_id: str, otherwise: str) -> InvalidTask:

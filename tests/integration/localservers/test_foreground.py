@@ -96,7 +96,8 @@ async def test_it_is_the_worker_there_is_until_it_is_killed(servers: Servers, be
                 assert (status, "nothing was started" in err) == (2, True), err
                 assert f"stop process {worker.pid} in its terminal, and start it anew" in err
                 status, _, err = await ran(beside, servers, "remember", "Kim leads.", "--user", "ada", **other)
-                assert "the running worker has other settings, and may decide otherwise; to apply these, stop" in err
+                terminal = f"the worker of {beside.home} in a terminal (process {worker.pid})"
+                assert f"decided otherwise than you expect: {terminal} has other settings; to apply these, stop" in err
                 status, _, err = await ran(beside, servers, "restart")
                 assert (status, f"as process {worker.pid}: stop it there" in err) == (1, True), err
 

@@ -113,7 +113,7 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         assert not list(beside.home.glob("*order*"))
 
         other = perdure(beside, "up", temporal=servers.temporal)
-        assert "the running worker has other settings; to apply these, run 'perdure restart'" in other.stderr
+        assert f"the worker of {beside.home} has other settings; to apply these, run 'perdure restart'" in other.stderr
         task = tmp_path / "task.yaml"
         task.write_text("task_id: restock-1\nuser_id: ada\nskill: restock\n")
         refused = perdure(beside, "run", str(task), temporal=servers.temporal)
@@ -121,6 +121,9 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         assert f"are not those that the worker of {beside.home} was started with; nothing was started" in refused.stderr
         held = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
         assert held.returncode == 0, held.stderr
+        (tmp_path / "open.yaml").write_text("task_id: open-1\nuser_id: ada\nskill: hold\n")
+        opened = perdure(beside, "run", "open.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
+        assert (opened.returncode, "started" in opened.stderr) == (0, True), opened.stderr
 
         rules = tmp_path / "rules.yaml"
         for changed in (tmp_path / "mine" / "tools.py", rules):
@@ -129,9 +132,16 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
             assert stale.returncode == 2, stale.stderr
             told = f"{changed}: changed after the worker of {beside.home} had read it; nothing was started"
             assert told in stale.stderr
-            assert f"has read an older {changed}; run 'perdure restart'" in (
-                perdure(beside, "doctor", temporal=servers.temporal, cwd=tmp_path, **mine).stdout
-            )
+            assert stale.stderr.count(str(changed)) == 1, stale.stderr
+            # What is open already is only looked at.
+            attached = perdure(beside, "run", "open.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
+            assert (attached.returncode, "attached to" in attached.stderr) == (0, True), attached.stderr
+            for command in (("doctor",), ("doctor", "--quick"), ("up", "--no-service")):
+                looked = perdure(beside, *command, temporal=servers.temporal, cwd=tmp_path, **mine)
+                told = f"note: the worker of {beside.home} has read an older {changed}; run 'perdure restart'"
+                assert told in looked.stdout + looked.stderr, command
+            forgot = perdure(beside, "forget", "--dry-run", temporal=servers.temporal, cwd=tmp_path, **mine)
+            assert ("it may be decided otherwise" in forgot.stderr) == (changed == rules), forgot.stderr
             anew = perdure(beside, "restart", temporal=servers.temporal, cwd=tmp_path, **mine)
             assert anew.returncode == 0, anew.stderr
             held = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from localservers.loaded import begin_loading, changed_since_loaded, tell_loaded
+from localservers.loaded import begin_loading, changed_since_loaded, has_loaded, tell_loaded
 
 
 @pytest.fixture
@@ -24,7 +24,9 @@ def test_what_has_changed_since_it_was_read_is_named(tmp_path: Path, servers: Pa
     gone.write_text("1")
     read = [tools, gone, servers, servers / "mail.yaml"]
     assert changed_since_loaded(home, os.getpid()) == [], "nobody has said anything"
+    assert not has_loaded(home, os.getpid())
     tell_loaded(home, read, begin_loading(home))
+    assert has_loaded(home, os.getpid())
     assert changed_since_loaded(home, os.getpid()) == []
 
     os.utime(tools, (0, 0))
