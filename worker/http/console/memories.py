@@ -1,7 +1,8 @@
 """A user's memories: listed, searched, looked at, changed, approved, taken along, erased."""
 
+import re
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import Request
 from starlette.responses import Response
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from perdure.documents import validated
 from perdure.errors import InvalidInput, PerdureError
 from perdure.values.access_tokens import Caller, TokenScope
+from perdure.values.entries import Entry
 from perdure.values.holds import Held
 from perdure.values.requests import EraseRequest, RecallRequest
 from perdure.values.updates import Correction, Pinning, Removal, Update, UpdateRequest
@@ -23,7 +25,10 @@ from worker.http.request_context import Asker, Here, within
 routes = Routes("console")
 
 _LISTED = 200
-"""Memories on one page, the newest; a choice. Asking finds any other."""
+"""Memories on one page; a choice."""
+
+_AFTER = "after"
+"""The part of a page's address that says behind how many memories, the newest first, the page begins."""
 
 
 @routes.at("GET", "/memories", TokenScope.READ, media=HTML, browser=True)
@@ -32,7 +37,7 @@ async def memories_page(*, request: Request, caller: Asker, here: Here) -> Respo
     """Show what is believed of a user, or what answers a question, with the parts of each score."""
     user, asked = user_named(request), request.query_params.get("ask", "").strip()
     shown_here: dict[str, Any] = {"whose": "", "found": [], "entries": [], "held": [], "asked": "", "left_out": []}
-    shown_here |= {"number": 0, "held_problem": ""}
+    shown_here |= {"number": 0, "held_problem": "", "first": 0, "newer": "", "older": "", "everything": False}
     if not user:
         return page(request, "memories.html", **shown_here)
     whose = caller.user(user)
@@ -41,11 +46,31 @@ async def memories_page(*, request: Request, caller: Asker, here: Here) -> Respo
         told = await here.recall(question, by=caller.actor)
         more: dict[str, Any] = {"whose": whose, "asked": asked, "found": told.items, "left_out": told.left_out}
         return page(request, "memories.html", **shown_here | more)
-    entries = await here.memories(whose, everything="all" in request.query_params, by=caller.actor)
+    everything = "all" in request.query_params
+    entries = await here.memories(whose, everything=everything, by=caller.actor)
     held, problem = await _held(here, whose, caller)
-    more: dict[str, Any] = {"whose": whose, "entries": entries[:_LISTED], "number": len(entries), "held": held}
-    more["held_problem"] = problem
-    return page(request, "memories.html", **shown_here | more)
+    more: dict[str, Any] = {"whose": whose, "number": len(entries), "held": held, "held_problem": problem}
+    more["everything"] = everything
+    return page(request, "memories.html", **shown_here | more | _part(request, entries))
+
+
+def _part(request: Request, entries: list[Entry]) -> dict[str, Any]:
+    """Return the entries on the page that is asked for, and the addresses of those beside it; empty: there is none.
+
+    Raises:
+        InvalidInput: It is asked for by something that is no number.
+    """
+    given = request.query_params.get(_AFTER, "0")
+    if not re.fullmatch("[0-9]{1,9}", given):
+        raise InvalidInput(_AFTER, "is not a whole number", fix="leave it out: the newest are shown")
+    first = int(given)
+
+    def at(place: int) -> str:
+        return f"?{urlencode({**request.query_params, _AFTER: place})}"
+
+    newer = at(max(0, first - _LISTED)) if first else ""
+    older = at(first + _LISTED) if first + _LISTED < len(entries) else ""
+    return {"entries": entries[first : first + _LISTED], "first": first, "newer": newer, "older": older}
 
 
 async def _held(here: Gateway, whose: str, caller: Caller) -> tuple[list[Held], str]:

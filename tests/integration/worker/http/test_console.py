@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from perdure.values.access_tokens import TokenScope
+from perdure.values.jobs import Fate
 from perdure.values.requests import RememberRequest
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 from tests.support.waiting import until
@@ -135,6 +136,35 @@ async def test_a_memory_is_searched_corrected_pinned_and_forgotten(ada: Browser,
     assert offered
     undone = await ada.sends("/forgetting/undo", sweep=offered[1], status=200)
     assert "1 restored" in undone.text
+
+
+async def test_all_memories_can_be_leafed_through(ada: Browser, service: Service, user: str) -> None:
+    for first in range(0, 201, 67):
+        items = tuple(memory_item(f"Box {number} is in room {number + 1_000}.") for number in range(first, first + 67))
+        job = await service.gateway.remember(RememberRequest(user_id=user, key=f"from {first}", items=items), by=ADMIN)
+        receipt = await service.gateway.receipt(job, by=ADMIN)
+        assert receipt.count(Fate.SEARCHABLE) == 67, receipt
+
+    async def boxes(place: str) -> set[str]:
+        return set(re.findall(r"Box (\d+) is", await ada.opens(place)))
+
+    newest = await boxes("/memories")
+    assert "1 to 200 of 201" in ada.text
+    assert "Newer" not in ada.text
+    older = re.search(r'<a href="([^"]+)" rel="next">Older', ada.text)
+    assert older
+    oldest = await boxes(f"/memories{unescape(older[1])}")
+    assert (len(newest), len(oldest), len(newest | oldest)) == (200, 1, 201)
+    assert "Older" not in ada.text
+    newer = re.search(r'<a href="([^"]+)" rel="prev">Newer', ada.text)
+    assert newer
+    assert await boxes(f"/memories{unescape(newer[1])}") == newest
+    assert "leave it out" in await ada.opens("/memories?after=-1", status=422)
+
+    await ada.opens("/memories")
+    everything = re.search(r'<a href="([^"]+)">Show also what was replaced', ada.text)
+    assert everything
+    assert "All that is stored" in await ada.opens(unescape(everything[1]))
 
 
 async def test_a_question_is_answered_in_place(ada: Browser, service: Service, user: str) -> None:
