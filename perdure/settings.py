@@ -31,7 +31,7 @@ from perdure.names import TASK_QUEUE
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
 from perdure.variables import PREFIX, base_folder, read_file, read_secrets, told_file, warn_of_unknown
-from perdure.words import ENGLISH, LANGUAGES
+from perdure.words import ENGLISH, languages
 
 _CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", re.ASCII)
 """The shape of a cron expression; Temporal checks the numbers and names in it."""
@@ -228,8 +228,8 @@ class Settings(BaseSettings):
     @field_validator("language")
     @classmethod
     def _is_language(cls, language: str) -> str:
-        if language not in LANGUAGES:
-            raise ValueError(f"{language!r} is not a language of Snowball's; {nearest(language, LANGUAGES)}")
+        if language != ENGLISH and language not in languages():
+            raise ValueError(f"{language!r} is not a language of Snowball's; {nearest(language, languages())}")
         return language
 
     @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", "memory_url", mode="after")

@@ -1,14 +1,16 @@
 """Tasks as people name them: in YAML files, or by their ids. Asks no server."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from perdure.documents import unreadable, validated
 from perdure.errors import InvalidTask
 from perdure.settings import Settings
-from perdure.skills.library import read_skill
-from perdure.skills.shape import Skill
 from perdure.values.tasks import AgentTask
 from perdure.yaml_text import placing, read_document
+
+if TYPE_CHECKING:
+    from perdure.skills.shape import Skill
 
 
 def read_task(path: Path) -> AgentTask:
@@ -28,6 +30,9 @@ def read_task(path: Path) -> AgentTask:
     with placing(path, text):
         document = read_document(text, path.name, InvalidTask)
         if "steps" in document and "task_id" not in document:
+            # Skills take a moment to load, which a task need not wait for.
+            from perdure.skills.library import read_skill  # noqa: PLC0415
+
             raise _is_skill(path.name, read_skill(text, path.name))
         return validated(AgentTask, document, "", InvalidTask)
 
@@ -44,7 +49,7 @@ def workflow_id_of(task: str, user: str = "") -> str:
     return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
 
 
-def _skill_of(name: str) -> Skill | None:
+def _skill_of(name: str) -> "Skill | None":
     """Return the skill of a name, if this installation has one."""
     # Its libraries take a moment to load, which a task that is there need not wait for.
     from worker.wiring.registries import skills_of  # noqa: PLC0415
@@ -53,7 +58,7 @@ def _skill_of(name: str) -> Skill | None:
     return library.get(name) if name in library.names() else None
 
 
-def _is_skill(named: str, skill: Skill) -> InvalidTask:
+def _is_skill(named: str, skill: "Skill") -> InvalidTask:
     inputs = ", ".join(f"{name}: …" for name, spec in skill.inputs.items() if spec.required and spec.default is None)
     lines = (f"task_id: {skill.name}-1", "user_id: ada", f"skill: {skill.name}", f"inputs: {{{inputs}}}")
     task = "".join(f"\n  {line}" for line in lines)
