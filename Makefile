@@ -55,7 +55,7 @@ SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 5 
 IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
   --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers
 ALONE := $(BIN)/python -m pytest tests/integration
-# Slow ones start up to ten processes, each of which takes 20 s to load beside the others'.
+# Slow ones start up to ten processes, each of which takes up to 30 s to load beside the others'.
 SLOWLY := --timeout 400
 
 test: setup ## Find or build the servers, check the code, build the documentation, run the tests: those that measure time alone

@@ -88,7 +88,7 @@ class LessonActivities:
         """
         refuse_unknown(request)
         if request.by.kind is not ActorKind.PERSON:
-            fix = "have a person do it"
+            fix = "name the person who does it"
             raise InvalidInput("by", f"is of the kind {request.by.kind.value!r}, and only people promote", fix=fix)
         if request.user_id is None:
             return await self._withdrawn(request)

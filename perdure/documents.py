@@ -278,8 +278,8 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
         return f"is {kind_of(value)}", "put it in quotes"
     if kind in _WANTED:
         noun, fix = _WANTED[kind]
-        if noun.endswith("number") and (found := re.fullmatch(r"([0-9.]+) ?[A-Za-z%]+", str(value))):
-            fix = f"write {found[1]}, without a unit"
+        if noun.endswith("number") and re.fullmatch(r"[0-9.]+ ?[A-Za-z%]+", str(value)):
+            fix = "write it without a unit"
         return (f"{named}is not {noun}", fix) if noun and named else (f"is {kind_of(value)}", fix or f"write {noun}")
     if kind in _BOUNDS and str(value).casefold().lstrip("+-") == "nan":
         kind = "finite_number"

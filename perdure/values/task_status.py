@@ -11,8 +11,9 @@ class StartedTask(Passed):
     workflow_id: str
     new: bool
     """Whether this request started it; otherwise it was open, or had completed, under the same id."""
-    checked: bool = True
-    """Whether it was checked before it started; otherwise no worker has answered, and one checks it as it begins."""
+    checked: bool | None = None
+    """Whether a worker checked it before it started; False: none has answered, and one checks it as it begins. None: it
+    existed already."""
     ended_at: Instant | None = None
     """When it completed, if it did."""
     earlier: str = ""

@@ -18,6 +18,7 @@ from perdure.memory.extraction.parser import words_of
 from perdure.memory.recall.related_memories import overridden_among
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
+from perdure.testing import TESTER
 from perdure.values.entries import Entry, Memory, Source
 from perdure.values.filters import Filters
 from perdure.values.items import MemoryItem
@@ -93,7 +94,7 @@ def written(
     tenant: str, *told: MemoryItem, stored: dict[str, Entry], **about: object
 ) -> tuple[dict[str, Entry], tuple[PlannedItem, ...]]:
     """Return what is stored after a batch, and the decisions on it."""
-    batch = Batch(tenant=tenant, key="k", items=told).changed(**about)
+    batch = Batch(tenant=tenant, key="k", items=told, by=TESTER).changed(**about)
     decided = plan(batch, Known(entries=stored, deletions={}), policy=WritePolicy(), at=told[-1].occurred_at)
     return stored | {
         identifier: entry for identifier, (entry, _) in applied(batch, decided, stored).items()

@@ -170,6 +170,7 @@ def test_what_is_wrong_is_told_in_plain_words_at_a_field_of_the_data(data: dict[
     ("data", "refusal"),
     [
         ({"size": "secret"}, "size: is text (write a whole number)"),
+        ({"size": "4711 secret"}, "size: is text (write it without a unit)"),
         ({"shade": "secret"}, f"shade: {SHADES}"),
         ({"share": 3}, "share: is too large (write at most 1)"),
         (

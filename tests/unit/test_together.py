@@ -37,9 +37,12 @@ async def test_after_a_failure_nothing_goes_on() -> None:
     assert ended == ["cancelled"]
 
 
+PACKAGES = ("activities", "bench", "chaos", "demo", "localservers", "perdure", "worker", "workflows")
+
+
 def test_it_is_awaited_at_once_wherever_it_is_called() -> None:
     # Cancelled before it begins, one that is only handed on would drop the calls that it was given.
-    packages = [Path(together_module.__file__).parents[1] / name for name in ("activities", "perdure", "worker")]
+    packages = [Path(together_module.__file__).parents[1] / name for name in PACKAGES]
     texts = [file.read_text("utf-8") for package in packages for file in package.rglob("*.py")]
     calls = [before for text in texts for before in re.findall(r"(\w*)[ ]*(?<![\w.])together\(", text)]
     assert len(calls) > 20

@@ -55,7 +55,9 @@ def check(
         ),
     ],
     *,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where something is noted.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 where something is noted, or passed over.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check what was written in YAML without a server; exits with 2 at the first mistake.
@@ -65,7 +67,7 @@ def check(
 
     Example: perdure check skills/restock.yaml task.yaml
     """
-    settings, found = Settings(), list[dict[str, JsonValue]]()
+    settings, found, is_noted = Settings(), list[dict[str, JsonValue]](), False
     require_folders(settings)
     if not all(file.strip() for file in files):
         raise InvalidInput("FILE.yaml", "is empty", fix="name a file, or a folder: '.' is this one")
@@ -77,7 +79,9 @@ def check(
                 raise
             # Cases of policies and much else lie beside what can be checked.
             say(f"note: {file}: {problem.problem}, and is passed over")
+            is_noted = True
             continue
+        is_noted = is_noted or bool(notes)
         found.append({"file": str(file), "kind": kind, "notes": [*notes]})
         if not as_json:
             noted = f", with {counted(len(notes), 'note')}" if notes else ""
@@ -88,7 +92,7 @@ def check(
         show_json(found)
     else:
         say(counted(len(found), "file"))
-    if strict and any(one["notes"] for one in found):
+    if strict and is_noted:
         raise typer.Exit(Exit.FAILED)
 
 

@@ -5,15 +5,12 @@ from typing import Annotated
 
 import typer
 
-from localservers import state
-from localservers.agreement import disagreements
 from perdure.identity import normal_user
 from perdure.settings import Settings
 from perdure.values.access_tokens import Caller, TokenScope
 from perdure.values.changes import Actor, ActorKind
-from worker.cli.reach import gateway, started
+from worker.cli.reach import gateway, note_other_settings, started
 from worker.mcp.server import make_server
-from worker.terminal.output import say
 
 STDIO = "stdio"
 """What stands for a token where whoever starts the server is its user."""
@@ -38,7 +35,6 @@ async def mcp(
         user_id=user_id,
     )
     addresses = started(settings)
-    for one in disagreements(state(settings), settings):
-        say(f"note: {one.told}")
+    note_other_settings(settings)
     async with gateway(settings, addresses) as installation:
         await make_server(installation, lambda _: caller, metadata.version("perdure")).run_stdio_async()

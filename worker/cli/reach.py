@@ -40,6 +40,12 @@ def require_same_settings(settings: Settings) -> None:
         raise InvalidInput("settings", problem, fix=one.fix)
 
 
+def note_other_settings(settings: Settings) -> None:
+    """Report each worker of this machine that was started with other settings, or has read older files."""
+    for one in disagreements(state(settings), settings):
+        say(f"note: {one.told}")
+
+
 def warn_of_other_settings(settings: Settings) -> None:
     """Warn where a worker of this machine does part of the work with other settings, or with older rules."""
     rules = {settings.write_policies, settings.retention_rules}

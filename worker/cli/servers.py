@@ -10,7 +10,6 @@ import typer
 
 from localservers import ServerNotStarted, ensure, serve, state, stop
 from localservers import restart as restart_worker
-from localservers.agreement import disagreements
 from localservers.files import wait_until
 from perdure.settings import Settings
 from worker.terminal.output import out, program, say, show_json
@@ -43,8 +42,7 @@ def up(
     if url:
         _await_service(settings, url)
     current = state(settings)
-    for one in disagreements(current, settings):
-        say(f"note: {one.told}")
+    _note_other_settings(settings)
     if as_json:
         shown = {"http": url, "redis_url": _without_password(addresses.redis_url)}
         show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}) | shown)
@@ -126,6 +124,12 @@ def _serves(settings: Settings, within: float | None = None) -> bool:
     installation = gateway(settings)
     serves = local_worker.served(settings, lambda pid: installation.workers(pid=pid), within or local_worker.WITHIN)
     return asyncio.run(serves)
+
+
+def _note_other_settings(settings: Settings) -> None:
+    from worker.cli.reach import note_other_settings  # noqa: PLC0415
+
+    note_other_settings(settings)
 
 
 def _why_not(settings: Settings) -> str:

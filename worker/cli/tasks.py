@@ -1,7 +1,9 @@
 """Commands about one task: run, fork, status, answer, deliver, cancel."""
 
 import asyncio
+import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -23,7 +25,7 @@ from perdure.values.events import Event
 from perdure.values.questions import Answer, Question
 from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, TaskResult
-from worker.cli.reach import gateway, person, require_same_settings, started
+from worker.cli.reach import gateway, note_other_settings, person, require_same_settings, started
 from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.values import json_or_text
 from worker.gateway import Gateway
@@ -136,11 +138,12 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
             # What is only looked at may be of a worker with others.
-            if await installation.would_run(task, by=person(), again=again, begin=begin):
-                require_same_settings(settings)
-            begun = await _started(installation, task, begin, again=again)
+            guard = functools.partial(require_same_settings, settings)
+            begun = await _started(installation, task, begin, guard, again=again)
             workflow_id = begun.workflow_id
             _say_started(begun)
+            if not begun.new:
+                note_other_settings(settings)
             if how.detach:
                 if how.as_json:
                     show_json({"workflow_id": workflow_id, "new": begun.new, "checked": begun.checked})
@@ -183,7 +186,9 @@ def _asking(installation: Gateway, workflow_id: str) -> display.Asks:
     return asks
 
 
-async def _started(installation: Gateway, task: AgentTask, begin: BeginRequest | None, *, again: bool) -> StartedTask:
+async def _started(
+    installation: Gateway, task: AgentTask, begin: BeginRequest | None, guard: Callable[[], None], *, again: bool
+) -> StartedTask:
     """Start a task; where a person has to confirm what differs, ask first.
 
     Raises:
@@ -191,7 +196,7 @@ async def _started(installation: Gateway, task: AgentTask, begin: BeginRequest |
     """
     while True:
         try:
-            return await installation.start(task, by=person(), again=again, begin=begin)
+            return await installation.start(task, by=person(), again=again, begin=begin, guard=guard)
         except Unconfirmed as differs:
             if begin is None or not sys.stdin.isatty():
                 raise
@@ -210,7 +215,7 @@ def _say_started(begun: StartedTask) -> None:
     if before := begun.earlier_at:
         ended = f", whose last run ended at {before:%Y-%m-%d %H:%M:%S %Z}: {begun.earlier}; {_GOES_ON}"
     say(f"{'started' if begun.new else 'attached to'} {begun.workflow_id}{ended}")
-    if not begun.checked:
+    if begun.checked is False:
         say("no worker has said yet whether it can start: one checks it as it begins")
 
 

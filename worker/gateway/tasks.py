@@ -1,7 +1,7 @@
 """Requests about tasks."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 from uuid import uuid4
@@ -70,7 +70,13 @@ class TaskCalls(Base):
 
     @call
     async def start(
-        self, task: AgentTask, *, by: Actor, again: bool = False, begin: BeginRequest | None = None
+        self,
+        task: AgentTask,
+        *,
+        by: Actor,
+        again: bool = False,
+        begin: BeginRequest | None = None,
+        guard: Callable[[], None] = lambda: None,
     ) -> StartedTask:
         """Start a task, or attach to its run that is open or has completed.
 
@@ -82,6 +88,7 @@ class TaskCalls(Base):
             again: Whether to run a completed task once more; its recorded effects are not repeated.
             begin: The step at which it begins, with the results that those before left. A task that goes on under its
                 id is run once more for that; one that copies the results of another is attached to as ever.
+            guard: Called before a run begins, and not where there is one to attach to; what it raises is raised.
 
         Raises:
             InvalidTask: The task's id is already used by another task, with the difference; or it is open, and so
@@ -98,11 +105,14 @@ class TaskCalls(Base):
         run: AgentTask | TaskRun = task
         if begin is not None:
             run = TaskRun.model_validate({**task.model_dump(), "begin": begin.model_dump() | {"by": by.model_dump()}})
+        found = None if goes_on else await self._found(task)
+        if found is not None and not _would_run(found, again=again):
+            return await self._attached(task, found, begin, by)
+        guard()
         # A run that is refused would hide how the task has ended.
         if goes_on:
             await self._check(run, CHECKED_WITHIN)
-        found = None if goes_on else await self._found(task)
-        is_checked = goes_on or not _would_run(found, again=again) or await self._check_at_once(run)
+        is_checked = goes_on or await self._check_at_once(run)
         try:
             started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,
@@ -118,22 +128,20 @@ class TaskCalls(Base):
             if goes_on:
                 fix = "wait for its end, or cancel it"
                 raise TaskConflict("task_id", f"{task.task_id!r} is open", fix=fix) from None
-            handle = await self.task(task.workflow_id, by=by)
-            found = await handle.describe()
-            from worker.attachment import require_same  # noqa: PLC0415  it takes a second
-
-            await require_same(self._settings, task, handle, found, begin)
-            return StartedTask(workflow_id=task.workflow_id, new=False, ended_at=found.close_time)
+            found = await (await self.task(task.workflow_id, by=by)).describe()
+            return await self._attached(task, found, begin, by)
         how, at = (found.status, found.close_time) if found else (None, None)
         earlier = how.name.lower() if how else ""
         return StartedTask(workflow_id=started.id, new=True, checked=is_checked, earlier=earlier, earlier_at=at)
 
-    @call
-    async def would_run(
-        self, task: AgentTask, *, by: Actor, again: bool = False, begin: BeginRequest | None = None
-    ) -> bool:
-        """Return whether ``start`` would begin a run of a task, and not attach to one."""
-        return (begin is not None and not begin.of) or _would_run(await self._found(task), again=again)
+    async def _attached(
+        self, task: AgentTask, found: WorkflowExecutionDescription, begin: BeginRequest | None, by: Actor
+    ) -> StartedTask:
+        """Return the run that is there, if it is one of the same task."""
+        from worker.attachment import require_same  # noqa: PLC0415  it takes a second
+
+        await require_same(self._settings, task, await self.task(task.workflow_id, by=by), found, begin)
+        return StartedTask(workflow_id=task.workflow_id, new=False, ended_at=found.close_time)
 
     async def _check(self, run: AgentTask, within: float) -> None:
         """Have a worker say within so many seconds whether a task can start."""
@@ -329,11 +337,11 @@ class TaskCalls(Base):
             raise _ended(workflow_id, otherwise)
 
 
-def _would_run(found: WorkflowExecutionDescription | None, *, again: bool) -> bool:
-    """Return whether starting a task would begin a run, and not attach to one."""
-    if found is not None and found.status is WorkflowExecutionStatus.COMPLETED:
+def _would_run(found: WorkflowExecutionDescription, *, again: bool) -> bool:
+    """Return whether starting a task would begin a run, and not attach to the one that was found."""
+    if found.status is WorkflowExecutionStatus.COMPLETED:
         return again
-    return found is None or found.status is not WorkflowExecutionStatus.RUNNING
+    return found.status is not WorkflowExecutionStatus.RUNNING
 
 
 def _ended(workflow_id: str, otherwise: str) -> InvalidTask:

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
 from perdure.documents import kind_of
-from perdure.errors import InvalidExpression
+from perdure.errors import InvalidExpression, InvalidInput
 from perdure.expressions.evaluation import Expression, evaluate, expressions
 from perdure.registry.judge import criterion_of
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ToolStep, templates_of
 from perdure.skills.templates import InputType
 from perdure.toolbox import Toolbox
+from perdure.tools import Tool
 
 _TEXTS = ("", "a", "b c/d,e", "7", "2026-03-02T10:30:05Z", "name@example.org: a-b_c, 1.5; the rest of a longer text")
 
@@ -74,27 +75,44 @@ def argument_doubts(skill: Skill, toolbox: Toolbox) -> Iterator[tuple[str, str]]
     """
     types = {name: spec.type for name, spec in skill.inputs.items() if spec.type in _WHOLE}
     for field, tool, name, template in _arguments(skill):
-        taken, read = _taken(toolbox.get(tool).schema, name), list(expressions(template, field))
-        if not (taken and read and all(_reads_only(one, types) for one in read)):
+        called, read = toolbox.get(tool), list(expressions(template, field))
+        if not read or any("?" in one.source or not _reads_only(one, types) for one in read):
+            # What depends on a condition depends on the value.
             continue
         values = list(_values(template, field, types))
-        if values and not any(_fits(value, taken) for value in values):
+        taken = _taken(called.schema, name)
+        if taken and values and not any(_fits(one, taken) or _takes(called, name, one) for one in values):
             declared = ", ".join(dict.fromkeys(_declared(one, types) for one in read))
-            told = f"is {kind_of(values[0])} for each value that was tried"
-            yield field, f"{told}, and {tool!r} takes {_TAKEN[taken][1]} ({declared})"
+            kinds = " or ".join(dict.fromkeys(map(kind_of, values)))
+            told = f"is {kinds} for each value that was tried, and {tool!r} takes {_TAKEN[taken][1]}"
+            yield field, f"{told} ({declared})"
 
 
 def _arguments(skill: Skill) -> Iterator[tuple[str, str, str, JsonValue]]:
     """Yield the field of each argument that is given to a tool, the tool's name, and the argument's with its value."""
     for path, step, _ in skill.walk():
         if isinstance(step, ToolStep):
-            yield from ((f"{path}.args.{name}", step.tool, name, value) for name, value in step.args.items())
+            for at, call in ((path, step), (f"{path}.compensate", step.compensate)):
+                if call is not None:
+                    yield from ((f"{at}.args.{name}", call.tool, name, value) for name, value in call.args.items())
 
 
 def _taken(schema: Mapping[str, Any], name: str) -> str:
     """Return the JSON Schema type of a tool's argument; empty: it may be of several, or nobody says so."""
-    taken = schema.get("properties", {}).get(name, {}).get("type")
+    # A server of MCP's may say anything.
+    taken: Any = schema
+    for key in ("properties", name, "type"):
+        taken = cast("dict[str, Any]", taken).get(key) if isinstance(taken, dict) else None
     return taken if isinstance(taken, str) and taken in _TAKEN else ""
+
+
+def _takes(tool: Tool[..., Any], name: str, value: JsonValue) -> bool:
+    """Return whether a tool takes a value: a validator of its own may take more than the type says."""
+    try:
+        tool.validate({name: value}, partial=True)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _fits(value: JsonValue, taken: str) -> bool:

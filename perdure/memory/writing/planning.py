@@ -197,10 +197,10 @@ def _is_a_persons(batch: Batch, item: MemoryItem) -> bool:
     match batch.author.kind:
         case ActorKind.PERSON:
             return True
-        case ActorKind.AGENT:
-            return False
-        case _:
+        case ActorKind.SCHEDULE:
             return bool(batch.session) and item.source is Source.EXPLICIT
+        case _:
+            return False
 
 
 def _ended(item: Item, at: datetime) -> str:

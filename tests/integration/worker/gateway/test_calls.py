@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
-from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription, WorkflowFailureError
 
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, Event, RecallRequest, RememberRequest
@@ -22,13 +22,15 @@ from perdure.errors import (
     WorkerUnavailable,
     WorkflowCancelled,
 )
+from perdure.model import Request
 from perdure.names import Workflow
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.installation import Installation
 from perdure.stores.tenant_key import KEY_BYTES, TenantKey
+from perdure.values.lessons import LessonRequest
 from perdure.values.questions import Answer
 from perdure.values.requests import UndoRequest
-from perdure.values.updates import Credit, UpdateRequest
+from perdure.values.updates import Correction, Credit, Removal, UpdateRequest
 from tests.conftest import OwnServers, Servers, clean_settings, give_tenant_key
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder
@@ -218,6 +220,71 @@ async def test_a_task_that_differs_from_what_its_id_stands_for_starts_no_run_tha
         assert await gateway.ended(started.workflow_id, by=TESTER) == ended
         assert (await gateway.start(task, by=TESTER, again=True)).new
         await gateway.cancel(started.workflow_id, by=TESTER)
+
+
+async def test_what_begins_is_guarded_and_what_is_there_is_attached_to(
+    here: Deployment, servers: Servers, tmp_path: Path
+) -> None:
+    lock = tmp_path / "a.lock"
+    lock.write_text("nodeenv==1.12.0\n")
+    inputs: dict[str, JsonValue] = {"lock": str(lock), "report": str(tmp_path / "a.csv")}
+    task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
+
+    def no() -> None:
+        raise InvalidInput("tools.py", "has changed")
+
+    async with Gateway(here.settings, servers) as gateway:
+        await gateway.served()
+        with pytest.raises(InvalidInput, match="has changed"):
+            await gateway.start(task, by=TESTER, guard=no)
+        with pytest.raises(InvalidTask, match="there is none with the id"):
+            await gateway.ended(task.workflow_id, by=TESTER)
+        started = await gateway.start(task, by=TESTER)
+        assert (started.new, started.checked) == (True, True)
+        attached = await gateway.start(task, by=TESTER, guard=no)
+        assert (attached.new, attached.checked) == (False, None)
+        await gateway.cancel(started.workflow_id, by=TESTER)
+        with pytest.raises(WorkflowCancelled):
+            await gateway.result(started.workflow_id, by=TESTER)
+        with pytest.raises(InvalidInput, match="has changed"):
+            await gateway.start(task, by=TESTER, guard=no)
+
+
+async def test_a_task_that_no_worker_has_checked_is_said_to_be_so(servers: Servers, tmp_path: Path) -> None:
+    nobody = clean_settings(tmp_path, task_queue=f"nobody-{uuid4().hex[:8]}")
+    task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit")
+    async with Gateway(nobody, servers) as gateway:
+        started = await gateway.start(task, by=TESTER)
+        assert (started.new, started.checked) == (True, False)
+        again = await gateway.start(task, by=TESTER)
+        assert (again.new, again.checked) == (False, None)
+        await gateway.cancel(started.workflow_id, by=TESTER)
+
+
+async def test_who_does_not_say_so_is_no_person(here: Deployment, servers: Servers) -> None:
+    async def asked(workflow: str, request: Request) -> None:
+        await here.client.execute_workflow(workflow, request, id=f"q{uuid4().hex}", task_queue=here.queue)
+
+    user = f"user {uuid4().hex}"
+    async with Gateway(here.settings, servers) as gateway:
+        item: JsonValue = {
+            "kind": "memory",
+            "content": "Uploads end at nine.",
+            "occurrence": "o",
+            "memory_type": "constraint",
+        }
+        request = RememberRequest(user_id=user, key="k", items=(item,))
+        receipt = await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)
+        [identifier] = [one.id for one in receipt.items]
+        for update in (Removal(), Correction(content="Uploads end at ten.")):
+            with pytest.raises(WorkflowFailureError) as refused:
+                await asked(Workflow.UPDATE_MEMORY, UpdateRequest(user_id=user, id=identifier, update=update))
+            assert "InvalidInput" in repr(refused.value.cause.__cause__), refused.value.cause
+        with pytest.raises(WorkflowFailureError) as refused:
+            await asked(Workflow.SET_LESSON, LessonRequest(user_id=user, id=identifier))
+        assert "only people promote" in str(refused.value.cause.__cause__)
+        [entry] = await gateway.memories(user, by=TESTER)
+        assert entry.text == "Uploads end at nine."
 
 
 async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_says_so(

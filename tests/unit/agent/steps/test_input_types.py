@@ -1,14 +1,15 @@
 """What no input of its declared type gives a value is found; what depends on the value, or on more, is not."""
 
 import json
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import BeforeValidator
 
 from perdure.agent.steps.input_types import argument_doubts, type_doubts
 from perdure.skills.library import read_skill
 from perdure.toolbox import Toolbox
-from perdure.tools import tool
+from perdure.tools import Tool, tool
 
 SKILL = """\
 name: s
@@ -112,9 +113,15 @@ def test_checks_output_and_expectations_are_looked_at_too() -> None:
 
 @tool(effect="read")
 async def ship(
-    count: int, note: str, weight: float, fast: bool, colour: Literal["red", "blue"], tags: list[str]
+    count: int,
+    note: str,
+    weight: float,
+    fast: bool,
+    colour: Literal["red", "blue"],
+    tags: list[str],
+    read: Annotated[int, BeforeValidator(int)] = 1,
 ) -> str:
-    return f"{count}{note}{weight}{fast}{colour}{tags}"
+    return f"{count}{note}{weight}{fast}{colour}{tags}{read}"
 
 
 @pytest.mark.parametrize(
@@ -134,6 +141,8 @@ async def ship(
         ("colour", "${inputs.t}", None),
         ("tags", "${inputs.t.split(',')}", None),
         ("tags", "${inputs.t}", ("text", "a list", "t: string")),
+        ("tags", "${inputs.t == 'special' ? ['a'] : 'x'}", None),
+        ("read", "${inputs.t}", None),
     ],
 )
 def test_an_argument_of_another_type_than_the_tools_is_doubted(
@@ -148,3 +157,20 @@ def test_an_argument_of_another_type_than_the_tools_is_doubted(
         told = "is {} for each value that was tried, and 'ship' takes {} (inputs.{})".format(*doubted)
         found = [(f"steps[0].args.{argument}", told)]
     assert list(argument_doubts(skill, Toolbox([ship]))) == found
+
+
+def test_what_undoes_a_step_is_looked_at_too() -> None:
+    undo = '{tool: ship, args: {count: "${inputs.t}", note: n, weight: 1.5, fast: true, colour: red, tags: []}}'
+    arguments = "{count: 1, note: n, weight: 1.5, fast: true, colour: red, tags: []}"
+    step = f"{{id: one, tool: ship, args: {arguments}, compensate: {undo}}}"
+    skill = read_skill(f"name: s\ninputs: {{t: string}}\nsteps: [{step}]\n")
+    [(field, _)] = argument_doubts(skill, Toolbox([ship]))
+    assert field == "steps[0].compensate.args.count"
+
+
+@pytest.mark.parametrize("properties", [None, {"count": True}, {"count": {"type": ["string", "null"]}}, {"count": {}}])
+def test_a_schema_that_says_no_type_leads_to_no_doubt(properties: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A server of MCP's is free in its JSON Schema.
+    monkeypatch.setattr(Tool, "schema", property(lambda _: {"properties": properties}))
+    skill = read_skill('name: s\ninputs: {t: string}\nsteps: [{id: one, tool: ship, args: {count: "${inputs.t}"}}]\n')
+    assert list(argument_doubts(skill, Toolbox([ship]))) == []

@@ -219,6 +219,18 @@ def test_who_says_it_decides_whether_a_person_is_asked(old: MemoryItem, new: Mem
     assert (old.content in texts(stored, 2)) is (expected is Decision.HOLD)
 
 
+@pytest.mark.parametrize("kind", [None, *ActorKind])
+@pytest.mark.parametrize("session", ["", "s"])
+def test_only_what_a_person_says_lifts_a_constraint(kind: ActorKind | None, session: str) -> None:
+    old, new = said("Uploads end at 9.", **CONSTRAINT), said("Uploads end at 8.", 1, **CONSTRAINT)
+    stored, _ = written("t", old, stored={})
+    by = kind and Actor(kind=kind)
+    _, [planned] = written("t", new, stored=stored, by=by, session=session)
+    # What a schedule offers of a session is what a person said in it.
+    is_a_persons = kind is ActorKind.PERSON or (kind is ActorKind.SCHEDULE and bool(session))
+    assert planned.decision is (Decision.SUPERSEDE if is_a_persons else Decision.HOLD)
+
+
 ADA, KIM = "t_ada", "t_kim"
 
 

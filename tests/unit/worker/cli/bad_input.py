@@ -57,7 +57,11 @@ TASKS = {
     "a day that nothing has": (TASK + "date: 1960-01-01\n", "date: is before 1970", "give the day"),
     "a limit below 1": (TASK + "limits: {steps: -1}\n", "limits.steps: -1 is too small", "write at least 1"),
     "a limit that is not there": (TASK + "limits: {step: 1}\n", "limits.step: is not a field", "did you mean 'steps'?"),
-    "hours with a unit": (TASK + "limits: {hours: 2h}\n", "limits.hours: '2h' is not a number", "write 2, without"),
+    "hours with a unit": (
+        TASK + "limits: {hours: 2h}\n",
+        "limits.hours: '2h' is not a number",
+        "without a unit",
+    ),
     "no number of hours": (TASK + "limits: {hours: .nan}\n", "limits.hours: '.nan' is not a number", ""),
     "a mode that is not there": (
         TASK + "memory: onn\n",

@@ -234,6 +234,7 @@ def test_of_a_folder_what_is_nothing_of_ours_is_passed_over_and_folders_below_ar
         "note: cases.yaml: is not a skill, task, agent, policy, prompt or MCP server, and is passed over" in ran.stderr
     )
     assert "note: not looked into: below" in ran.stderr
+    assert CliRunner().invoke(app, ["check", ".", "--strict"]).exit_code == 1
     assert CliRunner().invoke(app, ["check", "cases.yaml"]).exit_code == 2
     (folder / "drive.yaml").write_text("name: drive\ncommand: drive-server\ntools: {look: reed}\n", encoding="utf-8")
     ran = CliRunner().invoke(app, ["check", "."])
