@@ -20,8 +20,8 @@ from tests.support.waiting import question_of, until_true
 EXPECTED = [str(number) for number in range(1, 26)]
 
 RESUMED_WITHIN = 10.0
-"""Seconds from a kill to the next effect. The promise is six, with nothing beside it (the demo prints what it took);
-here another test runs on the other core."""
+"""Seconds from when a new worker is ready to the next effect: a choice, above what Temporal takes to give up the killed
+one. From the kill it is six seconds with nothing beside it, as the demo prints: most of them load the new worker."""
 
 
 def skill(tool: str, ledger: Path, count: int = 25) -> str:
@@ -52,11 +52,11 @@ async def test_a_worker_killed_around_an_effect(servers: Servers, tmp_path: Path
         doomed = await workers.start(f"{point}:13")
         handle = await bench.start(bench.task(bench.skill(skill("append", ledger))))
         assert await doomed.wait() == -signal.SIGKILL
-        killed = time.monotonic()
         assert len(lines(ledger)) == count
         await workers.start()
+        ready = time.monotonic()
         await until_true(lambda: len(lines(ledger)) > count)
-        assert time.monotonic() - killed < RESUMED_WITHIN
+        assert time.monotonic() - ready < RESUMED_WITHIN
         assert (await handle.result()).done == 25
         await bench.replay(handle)
     assert lines(ledger) == EXPECTED
