@@ -121,40 +121,43 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         assert f"are not those that the worker of {beside.home} was started with; nothing was started" in refused.stderr
         held = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
         assert held.returncode == 0, held.stderr
-        (tmp_path / "open.yaml").write_text("task_id: open-1\nuser_id: ada\nskill: hold\n")
-        opened = perdure(beside, "run", "open.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
-        assert (opened.returncode, "started" in opened.stderr) == (0, True), opened.stderr
 
         rules = tmp_path / "rules.yaml"
-        for changed in (tmp_path / "mine" / "tools.py", rules):
+
+        def here(*command: str) -> subprocess.CompletedProcess[str]:
+            return perdure(beside, *command, temporal=servers.temporal, cwd=tmp_path, **mine)
+
+        for number, changed in enumerate((tmp_path / "mine" / "tools.py", rules), 2):
             changed.write_text(f"{changed.read_text()}\n# changed\n")
-            stale = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
+            (tmp_path / "new.yaml").write_text(f"task_id: hold-{number}\nuser_id: ada\nskill: hold\n")
+            stale = here("run", "new.yaml", "--detach")
             assert stale.returncode == 2, stale.stderr
             told = f"{changed}: changed after the worker of {beside.home} had read it; nothing was started"
             assert told in stale.stderr
             assert stale.stderr.count(str(changed)) == 1, stale.stderr
+            older = f"note: the worker of {beside.home} has read an older {changed}; run 'perdure restart'"
             # What is open already is only looked at.
-            attached = perdure(beside, "run", "open.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
+            attached = here("run", "hold.yaml", "--detach")
             assert (attached.returncode, "attached to" in attached.stderr) == (0, True), attached.stderr
+            assert older in attached.stderr
             for command in (("doctor",), ("doctor", "--quick"), ("up", "--no-service")):
-                looked = perdure(beside, *command, temporal=servers.temporal, cwd=tmp_path, **mine)
-                told = f"note: the worker of {beside.home} has read an older {changed}; run 'perdure restart'"
-                assert told in looked.stdout + looked.stderr, command
-            forgot = perdure(beside, "forget", "--dry-run", temporal=servers.temporal, cwd=tmp_path, **mine)
+                looked = here(*command)
+                assert older in looked.stdout + looked.stderr, command
+            forgot = here("forget", "--dry-run")
             assert ("it may be decided otherwise" in forgot.stderr) == (changed == rules), forgot.stderr
-            anew = perdure(beside, "restart", temporal=servers.temporal, cwd=tmp_path, **mine)
+            anew = here("restart")
             assert anew.returncode == 0, anew.stderr
-            held = perdure(beside, "run", "hold.yaml", "--detach", temporal=servers.temporal, cwd=tmp_path, **mine)
-            assert held.returncode == 0, held.stderr
+            begun = here("run", "new.yaml", "--detach")
+            assert (begun.returncode, "started" in begun.stderr) == (0, True), begun.stderr
         current = state(beside)
         assert current
         assert current.worker
 
         # What Temporal counts lags behind by a moment.
-        assert wait_until(lambda: "hold-1" in perdure(beside, "tasks", "list", temporal=servers.temporal).stdout, 30)
+        assert wait_until(lambda: "hold-3" in perdure(beside, "tasks", "list", temporal=servers.temporal).stdout, 30)
         lost = perdure(beside, "restart", temporal=servers.temporal, PYTHONPATH=str(tmp_path))
         assert lost.returncode == 2, lost.stderr
-        assert "lack tools that the running worker has: look; 1 task is open" in lost.stderr
+        assert "lack tools that the running worker has: look; 3 tasks are open" in lost.stderr
         unusable = perdure(beside, "restart", "--yes", temporal=servers.temporal, PERDURE_TOOLS='["no.such"]')
         assert unusable.returncode == 2, unusable.stderr
         assert "tools no.such: cannot be imported" in unusable.stderr
