@@ -83,7 +83,7 @@ def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] 
         launch = Launch(
             found=find_all(settings, progress),
             worker=worker and not announced(home),
-            origin=SettingsOrigin.of(settings),
+            origin=SettingsOrigin.here(),
         )
         addresses = _launch(settings, launch, progress)
         if worker and not launch.worker and (started := state(settings)):
@@ -233,7 +233,7 @@ def _order(settings: Settings) -> WorkerOrder:
     return WorkerOrder(
         environment=os.environ | settings.environment(),
         settings=settings.fingerprint,
-        origin=SettingsOrigin.of(settings),
+        origin=SettingsOrigin.here(),
     )
 
 

@@ -40,7 +40,7 @@ def disagreements(current: FleetState | None, settings: Settings) -> Iterator[Di
         current: What runs on this machine.
         settings: The settings of this process.
     """
-    here, workers = SettingsOrigin.of(settings), current.workers if current else ()
+    here, workers = SettingsOrigin.here(), current.workers if current else ()
     for one in workers:
         worker = f"the worker of {settings.home}"
         if one.is_foreground:

@@ -1,11 +1,10 @@
-"""Where the settings of a worker come from, and where its tools do, as processes tell one another. Reads no content."""
+"""Where the settings of a worker come from, as processes tell one another. Reads no content."""
 
 import os
 from pathlib import Path
 from typing import Self
 
 from perdure.model import Passed
-from perdure.settings import Settings
 from perdure.variables import normal, settings_file
 
 
@@ -18,19 +17,14 @@ class SettingsOrigin(Passed):
     """Whether ``$PERDURE_CONFIG`` says so."""
     folder: str = ""
     """The folder that it was started in."""
-    tools: tuple[str, ...] = ()
-    """The modules that its tools are in."""
-    mcp_servers: tuple[str, ...] = ()
-    """The folders that its MCP servers are in."""
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Return where this process has these settings from."""
+    def here(cls) -> Self:
+        """Return where this process has its settings from."""
         found = settings_file()
         file = "" if found is None else str(normal(found))
-        folders = tuple(str(folder) for folder in settings.mcp_servers)
         named = bool(os.environ.get("PERDURE_CONFIG"))
-        return cls(file=file, named=named, folder=str(Path.cwd()), tools=settings.tools, mcp_servers=folders)
+        return cls(file=file, named=named, folder=str(Path.cwd()))
 
     @property
     def told(self) -> str:

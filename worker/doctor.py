@@ -22,6 +22,7 @@ from temporalio.client import Client
 
 from localservers import state
 from localservers.agreement import disagreements
+from localservers.loaded import lives
 from perdure.errors import (
     InvalidInput,
     PerdureError,
@@ -61,10 +62,8 @@ ENOUGH_DISK = 1_000_000_000
 
 _WITHIN = 5.0
 """Seconds that a store may take to say what it has lost."""
-
 ENOUGH_USERS = 30
 """Users at once below which many a recall has to open its user first; a choice."""
-
 
 _FIXES = {
     TenantKeyMismatch: "restore the backup of tenant.key, or use the stores that belong to this key",
@@ -166,7 +165,9 @@ async def _own_worker(patient: Patient) -> tuple[bool, str, str]:
 
 async def _serving(patient: Patient, of: str, *, here: bool) -> tuple[bool, str, str]:
     queue = patient.settings.task_queue
-    count = functools.partial(pollers, await patient.temporal(), queue, lately=True)
+    # Only beside local servers is it sure that a process is one of this machine: containers may share its name.
+    known = {"lives": lives} if state(patient.settings) else {}
+    count = functools.partial(pollers, await patient.temporal(), queue, lately=True, **known)
     number = await local_worker.serving(patient.settings, count, here=here)
     if not number and local_worker.failing(patient.settings) is not None:
         return False, local_worker.problem(patient.settings), "correct it: the worker is started again by itself"

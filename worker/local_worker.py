@@ -29,6 +29,14 @@ def problem(settings: Settings) -> str:
     )
 
 
+def starting(settings: Settings) -> int | None:
+    """Return the process id of the local worker that has not said yet that it serves; None: there is none."""
+    current = localservers.state(settings)
+    if current is None or current.worker is None or current.worker.problem:
+        return None
+    return None if has_loaded(settings.home, current.worker.pid) else current.worker.pid
+
+
 def failing(settings: Settings) -> int | None:
     """Return the process id of the local worker whose last attempt to serve failed; None: there is none that did."""
     current = localservers.state(settings)

@@ -28,6 +28,7 @@ from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
+from perdure.toolbox import Toolbox
 from perdure.values.losses import Store
 from worker.configuration_checks import require_folders
 from worker.eviction import EvictingRunner
@@ -109,7 +110,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, 
 
                 upkeep = asyncio.create_task(kept_up())
                 stopped = asyncio.create_task(stop.wait())
-                _tell_loaded(settings, began, reloads=reloads)
+                _tell_loaded(settings, services.toolbox, began, reloads=reloads)
                 _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
                 try:
                     await asyncio.wait({upkeep, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -123,13 +124,14 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, 
         telemetry.stop()
 
 
-def _tell_loaded(settings: Settings, began: int, *, reloads: bool) -> None:
+def _tell_loaded(settings: Settings, toolbox: Toolbox, began: int, *, reloads: bool) -> None:
     """Write down what this worker has read, for those who start tasks on this machine."""
     try:
         # Only beside servers of this machine does anybody look; a container may be unable to write its data folder.
         if HomeLock(settings.home).holder() is not None:
             code = () if reloads else sources(modules_of(settings))
-            tell_loaded(settings.home, [*code, *read_once(settings)], began)
+            tools = {tool.name: tool.parameters for tool in toolbox}
+            tell_loaded(settings.home, [*code, *read_once(settings)], began, tools)
     except (HomeUnusable, OSError, ValueError) as problem:
         _log.warning("nobody can see which files this worker has read", problem=str(problem))
 
@@ -235,7 +237,7 @@ class _Announced:
         if (current := state(settings)) and current.worker:
             _log.warning("another worker runs in the background, and takes tasks too", pid=current.worker.pid)
         known = {"settings": settings.fingerprint, "temporal": addresses.temporal}
-        self._held = announce(settings.home, **known, origin=SettingsOrigin.of(settings))
+        self._held = announce(settings.home, **known, origin=SettingsOrigin.here())
 
     def hand_over(self) -> None:
         """Keep it announced while this process begins anew."""

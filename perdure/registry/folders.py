@@ -81,9 +81,8 @@ class Folders(Generic[D]):
         """
         paths = self._files(name)
         if not paths:
-            none = (
-                f"none is configured: write a {self._kind} into a folder, and name it in PERDURE_{self._kind.upper()}S"
-            )
+            named = f"name that in perdure.toml ({self._kind}s) or in PERDURE_{self._kind.upper()}S"
+            none = f"none is configured: write a {self._kind} into a folder, and {named}"
             fix = nearest(name, self.names()) or none.replace("a agent", "an agent")
             raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=fix)
         if paths[1:]:

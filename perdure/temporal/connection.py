@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from temporalio.api.enums.v1 import TaskQueueType
@@ -58,6 +58,7 @@ async def pollers(
     here: bool = False,
     elsewhere: bool = False,
     lately: bool = False,
+    lives: Callable[[str], bool] = lambda _: True,
 ) -> int:
     """Return how many workers serve a task queue; one that was killed still counts for up to five minutes.
 
@@ -69,6 +70,7 @@ async def pollers(
             hangs.
         elsewhere: Count only workers on other machines.
         lately: Count only workers that have asked for work in the last minute and a half.
+        lives: Says whether a process with an id, which asked from this machine, is still there.
     """
     answer = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
@@ -80,6 +82,7 @@ async def pollers(
     # The SDK's own default identity of a worker.
     host = f"@{socket.gethostname()}"
     found = [one for one in answer.pollers if pid is None or one.identity == f"{pid}{host}"]
+    found = [one for one in found if not one.identity.endswith(host) or lives(one.identity.removesuffix(host))]
     if elsewhere:
         found = [one for one in found if not one.identity.endswith(host)]
     if here:

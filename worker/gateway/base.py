@@ -183,6 +183,8 @@ class Base:
             return WorkerUnavailable(local_worker.problem(self._settings))
         if silent:
             return WorkerUnavailable(f"the one that serves {queue!r} did not answer: it is busy, hangs or was killed")
+        if (pid := local_worker.starting(self._settings)) is not None:
+            return WorkerUnavailable(f"the local worker (process {pid}) is starting: try again in a moment")
         missing = f"none serves the task queue {queue!r}: start one with 'perdure worker'"
         return WorkerUnavailable(local_worker.problem(self._settings) or missing)
 

@@ -50,7 +50,7 @@ def known_tools_of(settings: Settings) -> Toolbox:
     """
     servers = McpServers(servers_of(settings), SecretKeeper())
     modules = ", ".join(modules_of(settings)) or "no module"
-    whose = f"these are those of {modules}, by {SettingsOrigin.of(settings).told}"
+    whose = f"these are those of {modules}, by {SettingsOrigin.here().told}"
     return toolbox_of(settings).extended(servers.tools, servers.find, whose)
 
 

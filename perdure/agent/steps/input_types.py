@@ -79,7 +79,7 @@ def argument_doubts(skill: Skill, toolbox: Toolbox) -> Iterator[tuple[str, str]]
         if not read or any("?" in one.source or not _reads_only(one, types) for one in read):
             # What depends on a condition depends on the value.
             continue
-        values = list(_values(template, field, types))
+        values = [*_values(template, field, types)]
         taken = _taken(called.schema, name)
         if taken and values and not any(_fits(one, taken) or _takes(called, name, one) for one in values):
             declared = ", ".join(dict.fromkeys(_declared(one, types) for one in read))

@@ -147,11 +147,25 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
             assert ("it may be decided otherwise" in forgot.stderr) == (changed == rules), forgot.stderr
             anew = here("restart")
             assert anew.returncode == 0, anew.stderr
+            # Those that were replaced count no more.
+            assert re.search(r"of this machine, on task queue '[^']+': 1$", here("doctor", "--quick").stdout.strip())
             begun = here("run", "new.yaml", "--detach")
             assert (begun.returncode, "started" in begun.stderr) == (0, True), begun.stderr
         current = state(beside)
         assert current
         assert current.worker
+
+        took = (tmp_path / "mine" / "tools.py").read_text()
+        (tmp_path / "mine" / "tools.py").write_text(took.replace("ToolCall)", "ToolCall, at: str)"))
+        other = here("restart")
+        assert other.returncode == 2, other.stderr
+        told = "change the arguments of the running worker's tools: look (at is needed); 3 tasks are open"
+        assert told in other.stderr
+        (tmp_path / "mine" / "tools.py").write_text(took.replace("def look(", "def see("))
+        gone = here("restart")
+        assert gone.returncode == 2, gone.stderr
+        assert "lack tools that the running worker has: look; 3 tasks are open" in gone.stderr
+        (tmp_path / "mine" / "tools.py").write_text(took)
 
         # What Temporal counts lags behind by a moment.
         assert wait_until(lambda: "hold-3" in perdure(beside, "tasks", "list", temporal=servers.temporal).stdout, 30)

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from localservers import SettingsOrigin
-from tests.conftest import clean_settings
 
 SHOP = SettingsOrigin(file="/shop/perdure.toml", folder="/shop")
 NONE = SettingsOrigin(folder="/else")
@@ -43,14 +42,13 @@ def test_it_says_how_to_have_the_settings_of_another(before: SettingsOrigin, her
 
 
 def test_it_is_found_where_a_process_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = clean_settings(tmp_path / "home", tools=("./tools.py",))
     monkeypatch.delenv("PERDURE_CONFIG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
     monkeypatch.chdir(tmp_path)
-    assert SettingsOrigin.of(settings) == SettingsOrigin(folder=str(tmp_path), tools=settings.tools)
+    assert SettingsOrigin.here() == SettingsOrigin(folder=str(tmp_path))
 
     (tmp_path / "perdure.toml").touch()
-    assert SettingsOrigin.of(settings).file == str(tmp_path / "perdure.toml")
+    assert SettingsOrigin.here().file == str(tmp_path / "perdure.toml")
 
     monkeypatch.setenv("PERDURE_CONFIG", "/dev/null")
-    assert SettingsOrigin.of(settings) == SettingsOrigin(named=True, folder=str(tmp_path), tools=settings.tools)
+    assert SettingsOrigin.here() == SettingsOrigin(named=True, folder=str(tmp_path))

@@ -1,27 +1,30 @@
-from pathlib import Path
+from typing import Annotated
 
-from localservers import SettingsOrigin
-from tests.conftest import clean_settings
-from worker.restart_checks import lost_tools
+from pydantic import Field
 
-TOOL = """
 from perdure import tool
+from perdure.mcp.servers import McpServers
+from perdure.mcp.shape import read_server
+from perdure.secrets.sources import SecretKeeper
+from perdure.toolbox import Toolbox
+from worker.restart_checks import differing_tools
+
 
 @tool(effect="read")
-def {}() -> int: ...
-"""
+def weigh(parcel: str, *, unit: Annotated[str, Field(max_length=5)] = "kg") -> str:
+    return f"{parcel} {unit}"
 
 
-def test_what_a_restart_takes_away_is_named(tmp_path: Path) -> None:
-    for name, tool in (("shop.py", "ship"), ("more.py", "weigh"), ("here.py", "weigh")):
-        (tmp_path / name).write_text(TOOL.format(tool))
-    before = SettingsOrigin(
-        folder="/shop",
-        tools=(*(str(tmp_path / name) for name in ("shop.py", "more.py")), "no.such.module"),
-        mcp_servers=("/shop/mcp",),
-    )
+def test_what_a_step_of_before_could_call_no_longer_is_named() -> None:
+    now = Toolbox([weigh])
+    assert differing_tools({"weigh": ("parcel", "unit")}, now) == ([], [])
+    assert differing_tools({"weigh": ("parcel",)}, now) == ([], []), "what is new may be left out"
+    assert differing_tools({"ship": (), "weigh": ("parcel",)}, now) == (["ship"], [])
+    assert differing_tools({"weigh": ("box",)}, now) == ([], ["weigh (box is gone, parcel is needed)"])
+    assert differing_tools({}, now) == ([], [])
 
-    lost = lost_tools(before, clean_settings(tmp_path / "home", tools=(str(tmp_path / "here.py"),)))
 
-    assert lost == ["ship", "those of no.such.module", "those of the MCP servers in /shop/mcp"]
-    assert lost_tools(SettingsOrigin(), clean_settings(tmp_path / "home")) == []
+def test_a_tool_that_only_its_server_knows_is_not_missed_while_its_server_is_named() -> None:
+    servers = McpServers([read_server("name: mail\nurl: http://127.0.0.1:9/mcp\n", "mail")], SecretKeeper())
+    now = Toolbox([weigh]).extended(servers.tools, servers.find)
+    assert differing_tools({"mail.send": ("to",), "chat.say": ("text",)}, now) == (["chat.say"], [])

@@ -63,7 +63,8 @@ def _part(request: Request, entries: list[Entry]) -> dict[str, Any]:
     given = request.query_params.get(_AFTER, "0")
     if not re.fullmatch("[0-9]{1,9}", given):
         raise InvalidInput(_AFTER, "is not a whole number", fix="leave it out: the newest are shown")
-    first = int(given)
+    # What was forgotten meanwhile may have left less than there was.
+    first = min(int(given), max(0, len(entries) - 1) // _LISTED * _LISTED)
 
     def at(place: int) -> str:
         return f"?{urlencode({**request.query_params, _AFTER: place})}"

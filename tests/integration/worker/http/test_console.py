@@ -159,6 +159,7 @@ async def test_all_memories_can_be_leafed_through(ada: Browser, service: Service
     newer = re.search(r'<a href="([^"]+)" rel="prev">Newer', ada.text)
     assert newer
     assert await boxes(f"/memories{unescape(newer[1])}") == newest
+    assert await boxes("/memories?after=5000") == oldest
     assert "leave it out" in await ada.opens("/memories?after=-1", status=422)
 
     await ada.opens("/memories")

@@ -41,7 +41,7 @@ TASKS = {
     "a goal without an agent": (
         "task_id: t\nuser_id: ada\ngoal: Tidy up.\n",
         "agent: is missing, and there is no agent 'agent'",
-        "none is configured: write an agent into a folder, and name it in PERDURE_AGENTS",
+        "none is configured: write an agent into a folder, and name that in perdure.toml (agents) or in PERDURE_AGENTS",
     ),
     "a skill that is not there": (TASK.replace("greet", "gret"), "there is no skill 'gret'", "did you mean 'greet'?"),
     "a field that is not there": (
