@@ -25,7 +25,7 @@ from perdure.names import ScheduleId, Workflow
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.errors import translated
-from perdure.values.changes import Actor, ActorKind
+from perdure.values.changes import PROGRAM, Actor, ActorKind
 from perdure.values.requests import ConsolidateRequest, ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
 
 _RECONCILE = "reconcile-memory"
@@ -155,7 +155,7 @@ async def start_reconciling(client: Client, settings: Settings) -> None:
     """
     await client.start_workflow(
         Workflow.RECONCILE_MEMORY,
-        ReconcileRequest(by=Actor(kind=ActorKind.SYSTEM)),
+        ReconcileRequest(by=PROGRAM),
         id=_RECONCILE,
         task_queue=settings.task_queue,
         task_timeout=TASK_TIMEOUT,

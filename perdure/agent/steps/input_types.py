@@ -55,7 +55,7 @@ def type_doubts(skill: Skill) -> Iterator[tuple[str, str]]:
 
     One is doubted that fails so for each of some values: what depends on the value is left alone.
     """
-    types = {name: spec.type for name, spec in skill.inputs.items() if spec.type in _WHOLE}
+    types = _typed(skill)
     for field, template in _templates(skill):
         if misfit := _misfit(template, field, types):
             yield field, misfit
@@ -73,7 +73,7 @@ def argument_doubts(skill: Skill, toolbox: Toolbox) -> Iterator[tuple[str, str]]
         skill: A skill that has been checked with these tools.
         toolbox: The tools.
     """
-    types = {name: spec.type for name, spec in skill.inputs.items() if spec.type in _WHOLE}
+    types = _typed(skill)
     for field, tool, name, template in _arguments(skill):
         called, read = toolbox.get(tool), list(expressions(template, field))
         if not read or any("?" in one.source or not _reads_only(one, types) for one in read):
@@ -86,6 +86,11 @@ def argument_doubts(skill: Skill, toolbox: Toolbox) -> Iterator[tuple[str, str]]
             kinds = " or ".join(dict.fromkeys(map(kind_of, values)))
             told = f"is {kinds} for each value that was tried, and {tool!r} takes {_TAKEN[taken][1]}"
             yield field, f"{told} ({declared})"
+
+
+def _typed(skill: Skill) -> dict[str, InputType]:
+    """Return the types of the inputs whose values are all alike, by name."""
+    return {name: spec.type for name, spec in skill.inputs.items() if spec.type in _WHOLE}
 
 
 def _arguments(skill: Skill) -> Iterator[tuple[str, str, str, JsonValue]]:

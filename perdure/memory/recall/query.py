@@ -6,7 +6,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from perdure.documents import fitted
 from perdure.model import Instant, Model, Name, OpenEnum, Passed, QueryText, Unit
-from perdure.values.changes import Actor, ActorKind
+from perdure.values.changes import PROGRAM, Actor
 from perdure.values.decay import Decay
 from perdure.values.entries import EntryKind, Key, Lane, MemoryType, Purpose
 from perdure.values.episodes import Episode
@@ -105,7 +105,7 @@ class Query(Model):
     shows_ids: bool = False
     """Whether the context block names each memory by the beginning of its id, for a reader who may correct it."""
     now: Instant
-    by: Actor = Actor(kind=ActorKind.SYSTEM)
+    by: Actor = PROGRAM
     """Who asks."""
     operation: str = ""
     """The id under which the audit records it once, however often it is attempted; empty: a new one."""

@@ -204,17 +204,22 @@ async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: De
             await gateway.receipt("job-nothing", by=TESTER)
 
 
+def audit_of(folder: Path, package: str) -> AgentTask:
+    """Return a task that audits one package."""
+    lock = folder / "a.lock"
+    lock.write_text(f"{package}\n")
+    inputs: dict[str, JsonValue] = {"lock": str(lock), "report": str(folder / "a.csv")}
+    return AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
+
+
 async def test_a_task_that_differs_from_what_its_id_stands_for_starts_no_run_that_hides_its_end(
     here: Deployment, servers: Servers, tmp_path: Path
 ) -> None:
-    lock = tmp_path / "a.lock"
-    lock.write_text("rich==15.0.0\n")
-    inputs: dict[str, JsonValue] = {"lock": str(lock), "report": str(tmp_path / "a.csv")}
-    task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
+    task = audit_of(tmp_path, "rich==15.0.0")
     async with Gateway(here.settings, servers) as gateway:
         started = await gateway.start(task, by=TESTER)
         ended = await gateway.result(started.workflow_id, by=TESTER)
-        other = task.changed(inputs=inputs | {"report": str(tmp_path / "b.csv")})
+        other = task.changed(inputs=task.inputs | {"report": str(tmp_path / "b.csv")})
         with pytest.raises(InvalidTask, match=r"inputs\.report"):
             await gateway.start(other, by=TESTER, again=True)
         assert await gateway.ended(started.workflow_id, by=TESTER) == ended
@@ -225,10 +230,7 @@ async def test_a_task_that_differs_from_what_its_id_stands_for_starts_no_run_tha
 async def test_what_begins_is_guarded_and_what_is_there_is_attached_to(
     here: Deployment, servers: Servers, tmp_path: Path
 ) -> None:
-    lock = tmp_path / "a.lock"
-    lock.write_text("nodeenv==1.12.0\n")
-    inputs: dict[str, JsonValue] = {"lock": str(lock), "report": str(tmp_path / "a.csv")}
-    task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
+    task = audit_of(tmp_path, "nodeenv==1.12.0")
 
     def no() -> None:
         raise InvalidInput("tools.py", "has changed")
@@ -290,10 +292,7 @@ async def test_who_does_not_say_so_is_no_person(here: Deployment, servers: Serve
 async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_says_so(
     here: Deployment, servers: Servers, tmp_path: Path
 ) -> None:
-    lock = tmp_path / "a.lock"
-    lock.write_text("nodeenv==1.12.0\n")
-    inputs: dict[str, JsonValue] = {"lock": str(lock), "report": str(tmp_path / "a.csv")}
-    task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
+    task = audit_of(tmp_path, "nodeenv==1.12.0")
     async with Gateway(here.settings, servers) as gateway:
         started = await gateway.start(task, by=TESTER)
         await until(lambda: gateway.progress(started.workflow_id, by=TESTER), lambda now: bool(now and now.questions))
