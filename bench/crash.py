@@ -23,7 +23,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
     """Kill a worker right after an effect, start another at once, and count the effects."""
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder) / "ledger"
-        async with processes(addresses, Path(folder)) as (workers, agents):
+        async with processes(addresses, Path(folder), from_the_beginning=True) as (workers, agents):
             doomed = await workers.start()
             numbers = [str(number) for number in range(1, STEPS + 1)]
             task = agents.task(agents.skill(SKILL), inputs={"numbers": numbers, "ledger": str(ledger)})

@@ -14,7 +14,6 @@ import pytest
 from pydantic import JsonValue
 
 from activities.jobs import job_id
-from demo.workers import start_mortal
 from localservers import Server
 from perdure.errors import VectorIndexDamaged
 from perdure.memory.writing.batch_checks import read_batch
@@ -25,7 +24,7 @@ from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.cutting import cut_off, lose_vectors
 from tests.support.nearest import nearest
-from tests.support.processes import processes
+from tests.support.processes import processes, start_mortal
 from tests.support.waiting import until
 
 ITEMS = 100

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from demo.workers import start_mortal
 from perdure import AgentTask
 from tests.conftest import Servers
 from tests.deployment import deployment
 from tests.support.harness import Bench
+from tests.support.processes import start_mortal
 from tests.support.waiting import until_true
 
 FILES = 500

@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
 from activities.jobs import job_id
-from demo.workers import start_mortal
 from localservers.processes import Child
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import ANSWER, QUESTIONS
@@ -21,6 +20,7 @@ from perdure.values.jobs import Fate, Receipt, SubmitCall
 from perdure.values.questions import Answer, Question
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
+from tests.support.processes import start_mortal
 from tests.support.waiting import until
 
 

@@ -13,7 +13,6 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
 from activities.jobs import job_id
-from demo.workers import start_mortal
 from localservers.processes import Child
 from perdure.memory import comparison
 from perdure.memory.audit.reader import shown, verified
@@ -33,6 +32,7 @@ from perdure.values.jobs import Batch, Fate, Receipt, SubmitCall
 from perdure.values.requests import ForgetResult
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
+from tests.support.processes import start_mortal
 from workflows.forget_memory import ForgetRun
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)

@@ -1,10 +1,11 @@
-"""Runs commands in forks of a process that has imported what takes long: 3 s of imports become 50 ms (measured).
+"""Runs functions in forks of a process that has imported what takes long: 5 s of imports become 50 ms (measured).
 
-A command is still a process of its own, with its own streams, environment and exit code. What depends on streams and
-environment when it is imported, the command's own modules among them, is imported in the fork.
+A fork is still a process of its own, with its own streams, environment and exit code, and can be killed and stopped.
+What depends on streams and environment when it is imported, the command's own modules among them, is imported in it.
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -14,11 +15,13 @@ import socket
 import sys
 from typing import Any
 
+from perdure import crashpoints
+
 PRELOADED = (
     *("temporalio.client", "temporalio.worker", "temporalio.contrib.pydantic", "redis.asyncio", "weaviate", "typer"),
     *("rich.console", "rich.progress", "rich.table", "opentelemetry.sdk.trace", "perdure", "perdure.settings"),
     *("perdure.temporal.plugin", "perdure.memory.recall.service", "perdure.memory.extraction.rules"),
-    *("worker.gateway", "worker.wiring.reading_services", "worker.telemetry"),
+    *("worker.gateway", "worker.wiring.reading_services", "worker.telemetry", "worker.process", "tests.deployment"),
 )
 
 
@@ -26,7 +29,9 @@ def serve(path: str) -> None:
     """Serve on a Unix socket until stdin ends."""
     for name in PRELOADED:
         importlib.import_module(name)
-    # The kernel reaps those that keep a command.
+    # What a collection touches in a fork would be copied.
+    gc.freeze()
+    # The kernel reaps those that keep a fork.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -47,41 +52,44 @@ def serve(path: str) -> None:
 
 
 def _keep(connection: socket.socket) -> None:
-    """Run one command, and tell who asked for it how it ended; where nobody asks any more, it is killed."""
+    """Run one function, and tell who asked for it how it ended; where nobody asks any more, it is killed."""
     size, streams, _, _ = socket.recv_fds(connection, 8, 3)
     body = b""
     while len(body) < int.from_bytes(size, "big"):
         body += connection.recv(1 << 16)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    command = os.fork()
-    if command == 0:
+    forked = os.fork()
+    if forked == 0:
         connection.close()
         _run(json.loads(body), streams)
     for stream in streams:
         os.close(stream)
-    connection.sendall(command.to_bytes(8, "big"))
-    ended = os.pidfd_open(command)
+    connection.sendall(forked.to_bytes(8, "big"))
+    ended = os.pidfd_open(forked)
     ready, _, _ = select.select([ended, connection], [], [])
     if ended not in ready:
-        os.kill(command, signal.SIGKILL)
-    _, status = os.waitpid(command, 0)
+        os.kill(forked, signal.SIGKILL)
+    _, status = os.waitpid(forked, 0)
     with contextlib.suppress(OSError):
         connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
 
 
 def _run(request: dict[str, Any], streams: list[int]) -> None:
-    """Be the command."""
+    """Be the process that was asked for."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    # They are read when the module is imported, as nothing may ask for them each time.
+    crashpoints._points = crashpoints._armed(os.environ.get(crashpoints.VARIABLE, ""))  # pyright: ignore[reportPrivateUsage]
     sys.path[0:0] = [request["folder"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    module, _, function = request["function"].partition(":")
     sys.argv = ["perdure", *request["arguments"]]
     status = 1
     try:
-        importlib.import_module("worker.cli.app").main()
+        getattr(importlib.import_module(module), function)()
         status = 0
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else int(ending.code is not None)

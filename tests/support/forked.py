@@ -1,4 +1,4 @@
-"""Asks the server of forked commands for one, and is it for whoever started this: its streams, signals and exit.
+"""Asks the server of forks for a command, and is it for whoever started this: its streams, signals and exit.
 
 Imports nothing that takes time: ``python -I -S forked.py SOCKET ARGUMENTS…``.
 """
@@ -14,7 +14,12 @@ def main() -> int:
     """Have the command run; returns its exit code."""
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(sys.argv[1])
-        request = {"arguments": sys.argv[2:], "environment": dict(os.environ), "folder": os.getcwd()}  # noqa: PTH109
+        request = {
+            "function": "worker.cli.app:main",
+            "arguments": sys.argv[2:],
+            "environment": dict(os.environ),
+            "folder": os.getcwd(),  # noqa: PTH109
+        }
         body = json.dumps(request).encode()
         socket.send_fds(server, [len(body).to_bytes(8, "big")], [0, 1, 2])
         server.sendall(body)

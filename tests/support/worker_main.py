@@ -70,7 +70,7 @@ def _never_evict() -> None:
     EvictingRunner.serve = lambda self, worker: None
 
 
-async def main() -> None:
+async def _main() -> None:
     settings = json.loads(sys.argv[1])
     if settings["worker"].pop("without_deadline", 0):
         Claim.left = lambda self: 60.0  # the control: an attempt that trusts a deadline that has passed
@@ -96,5 +96,10 @@ async def main() -> None:
         await asyncio.Event().wait()
 
 
+def main() -> None:
+    """Serve until it is killed."""
+    asyncio.run(_main())
+
+
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -18,13 +18,13 @@ from temporalio.client import Client, WorkflowHandle
 from werkzeug import Request, Response
 
 from activities import notifications
-from demo.workers import start_mortal
 from perdure.names import Workflow
 from perdure.values.questions import Answer
 from perdure.values.webhooks import NoticeFate, is_signed
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench, bench
+from tests.support.processes import start_mortal
 from tests.support.waiting import progress_of, question_of, until, until_true
 
 SECRET = "a secret of the tests"

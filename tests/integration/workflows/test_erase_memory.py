@@ -19,7 +19,6 @@ from activities import erasure
 from activities.episodes import PATIENCE
 from activities.erasure import ErasureActivities, TenantCall
 from activities.jobs import job_id
-from demo.workers import start_mortal
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest, history
 from perdure.errors import TenantErased, UnknownOwner
@@ -46,6 +45,7 @@ from perdure.values.steering import GivenFeedback
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench
+from tests.support.processes import start_mortal
 from tests.support.waiting import until, until_true
 from worker.gateway import Gateway
 from worker.wiring.services import Services

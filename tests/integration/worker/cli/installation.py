@@ -1,17 +1,12 @@
 """An installation as its user has it: the real command and a real worker, each a process of its own."""
 
 import asyncio
-import atexit
-import functools
 import json
 import os
 import pty
 import re
 import shlex
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -26,6 +21,7 @@ from perdure.settings import Addresses
 from perdure.temporal.connection import pollers
 from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.support import forked as forked_command
+from tests.support.forks import Forked, fork, fork_server
 from tests.support.waiting import until, until_true
 
 STARTED_WITHIN = 60.0
@@ -36,27 +32,12 @@ COMMAND = (sys.executable, "-m", "worker.cli")
 """The command from its very beginning."""
 
 
-@functools.cache
+Process = asyncio.subprocess.Process | Forked
+
+
 def forked() -> tuple[str, ...]:
     """Return the command as a fork of a process that has its libraries; see ``fork_server``."""
-    path = Path(tempfile.mkdtemp(prefix="perdure-forks-"), "socket")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.fork_server", str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert server.stdin
-    assert server.stdout
-    assert server.stdout.readline() == b"ready\n"
-
-    def end() -> None:
-        with server:
-            pass
-        shutil.rmtree(path.parent)
-
-    atexit.register(end)
-    return (sys.executable, "-I", "-S", str(Path(forked_command.__file__)), str(path))
+    return (sys.executable, "-I", "-S", str(Path(forked_command.__file__)), str(fork_server("random")))
 
 
 def _is_read_at_start(variable: str) -> bool:
@@ -127,7 +108,7 @@ class Installation:
 
     folder: Path
     environment: dict[str, str]
-    processes: list[asyncio.subprocess.Process] = field(default_factory=list[asyncio.subprocess.Process])
+    processes: list[Process] = field(default_factory=list[Process])
     terminals: list[int] = field(default_factory=list[int])
 
     async def start(self, *arguments: str, **environment: str) -> Running:
@@ -201,23 +182,25 @@ class Installation:
         assert command == "perdure"
         return await self.perdure(*arguments)
 
-    async def worker(self, **environment: str) -> tuple[asyncio.subprocess.Process, Path]:
+    async def worker(self, **environment: str) -> tuple[Process, Path]:
         """Start a worker; gives its log, too."""
         log = self.folder / f"worker-{len(self.processes)}.log"
+        variables = self.environment | environment
         with log.open("wb") as output:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "worker.process",
-                env=self.environment | environment,
-                stdout=output,
-                stderr=output,
-                cwd=self.folder,
-            )
+            if any(map(_is_read_at_start, environment)):
+                process: Process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "worker.process"),
+                    env=variables,
+                    stdout=output,
+                    stderr=output,
+                    cwd=self.folder,
+                )
+            else:
+                process = await fork("worker.process:main", environment=variables, folder=self.folder, output=output)
         self.processes.append(process)
         return process, log
 
-    async def ready_worker(self, **environment: str) -> asyncio.subprocess.Process:
+    async def ready_worker(self, **environment: str) -> Process:
         """Start a worker, and wait until it serves."""
         process, log = await self.worker(**environment)
         await until_true(lambda: "worker ready" in log.read_text() or process.returncode is not None, seconds=60)
