@@ -17,6 +17,7 @@ from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Passed
 from perdure.names import Workflow
+from perdure.plurals import counted
 from perdure.stores.journal import lines
 from perdure.stores.journal.lines import Accepted, Line, Settled
 from perdure.stores.journal.log import Journal
@@ -179,4 +180,4 @@ def _tells_of(line: Line, job: str) -> bool:
 
 
 def _counted(batch: Batch) -> str:
-    return f"Remember {len(batch.items)} items"
+    return f"Remember {counted(len(batch.items), 'item')}"

@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 
 from perdure.base_error import InvalidInput, PerdureError
+from perdure.plurals import counted
 
 
 class UnknownThing(InvalidInput):
@@ -33,7 +34,7 @@ class ContentRefused(PerdureError):
     def __init__(self, reasons: Mapping[str, str]) -> None:
         self.reasons = reasons
         told = "; ".join(sorted({*reasons.values()}))
-        super().__init__(f"weaviate refuses {len(reasons)} entries: {told}")
+        super().__init__(f"weaviate refuses {counted(len(reasons), 'entry')}: {told}")
 
 
 class NotAuthenticated(PerdureError):

@@ -33,6 +33,7 @@ from perdure.errors import (
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Model
 from perdure.models.embedding import Embedder
+from perdure.plurals import counted
 from perdure.settings import Addresses, Settings
 from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER
@@ -179,10 +180,9 @@ async def _serving(patient: Patient, of: str, *, here: bool) -> tuple[bool, str,
 async def _retention(patient: Patient) -> tuple[bool, str, str]:
     client = await patient.temporal()
     described = await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=client.namespace))
-    kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
-    claims = timedelta(days=patient.settings.claim_ttl_days)
-    day = timedelta(days=1)
-    detail = f"claims are kept for {claims / day:g} days, closed workflows for {kept / day:g} days"
+    kept = described.config.workflow_execution_retention_ttl.ToTimedelta() / timedelta(days=1)
+    claims = patient.settings.claim_ttl_days
+    detail = f"claims are kept for {counted(claims, 'day')}, closed workflows for {counted(kept, 'day')}"
     return claims > kept, detail, "set PERDURE_CLAIM_TTL_DAYS above the namespace's retention"
 
 
@@ -225,11 +225,10 @@ async def _collections(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _users(patient: Patient) -> tuple[bool, str, str]:
-    files = patient.addresses.weaviate_open_files
-    open_at_once = most_active(files)
-    detail = f"Weaviate may open {files:,} files: {open_at_once} users at once, any number in turn"
+    at_once = most_active(files := patient.addresses.weaviate_open_files)
+    detail = f"Weaviate may open {files:,} files: {counted(at_once, 'user')} at once, any number in turn"
     fix = "raise its limit (ulimit -Hn) to 20000 or more, and set PERDURE_WEAVIATE_OPEN_FILES to it where you run it"
-    return open_at_once >= ENOUGH_USERS, detail, fix
+    return at_once >= ENOUGH_USERS, detail, fix
 
 
 async def _vectors(patient: Patient) -> tuple[bool, str, str]:
@@ -241,9 +240,10 @@ async def _vectors(patient: Patient) -> tuple[bool, str, str]:
             if ids := await longterm.unsearchable(tenant):
                 missing[tenant] = len(ids)
                 await Checks(redis).add(tenant, datetime.now(UTC))
+    entries, users = counted(sum(missing.values()), "entry"), counted(len(tenants), "user")
     if not missing:
-        return True, f"everything that is stored of {len(tenants)} users is found by meaning", ""
-    detail = f"{sum(missing.values())} entries of {len(missing)} of {len(tenants)} users are not found by meaning"
+        return True, f"everything that is stored of {users} is found by meaning", ""
+    detail = f"{entries} of {len(missing)} of {users} are not found by meaning"
     return False, detail, "keep a worker running: it repairs them within a minute"
 
 
@@ -285,7 +285,7 @@ async def _audit(patient: Patient) -> tuple[bool, str, str]:
     found = await audits.verify(patient.settings, patient.addresses)
     if folder.exists() and not os.access(folder, os.W_OK):
         return False, f"{folder} is not writable", "make it writable: no change of memory is made without its line"
-    detail = f"{found.files} files in {folder}" if found.files else f"there is none in {folder} yet"
+    detail = f"{counted(found.files, 'file')} in {folder}" if found.files else f"there is none in {folder} yet"
     fix = "look: perdure audit verify; where the loss is known: perdure audit accept"
     problems = f"; {len(found.problems)} problems, the first: {found.problems[0].what}" if found.problems else ""
     return not found.problems, detail + problems, fix

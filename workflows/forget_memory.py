@@ -22,6 +22,7 @@ from perdure.memory.forgetting.forgetter import Tombstoned
 from perdure.memory.forgetting.selection import DueEntry, Forgetting
 from perdure.model import Instant, Passed
 from perdure.names import REPORT, Workflow
+from perdure.plurals import counted
 from perdure.temporal.attributes import TENANT
 from perdure.values.changes import Actor
 from perdure.values.requests import ForgetRequest, ForgetResult, SweepReport
@@ -136,13 +137,15 @@ class ForgetMemory:
     async def _forget(self, chosen: Forgetting, sweep: str, by: Actor) -> tuple[Tombstoned, int]:
         tombstone = chosen.changed(tombstone=_forgotten(chosen))
         call = ForgetCall(forgetting=tombstone, sweep=sweep, by=by)
-        summary = f"Forget {len(tombstone.tombstone)} entries"
+        summary = f"Forget {counted(len(tombstone.tombstone), 'entry')}"
         tombstoned = await options.sweep(ForgettingActivities.tombstone, call, summary)
         # What was forgotten is reported even if a later step fails.
         reasons = Counter(item.reason for item in tombstone.tombstone)
         self._note(chosen, reasons=reasons, forgotten=tombstoned.forgotten)
         call = ForgetCall(forgetting=chosen, sweep=sweep, by=by)
-        return tombstoned, await options.sweep(ForgettingActivities.purge, call, f"Purge {len(chosen.purge)} entries")
+        return tombstoned, await options.sweep(
+            ForgettingActivities.purge, call, f"Purge {counted(len(chosen.purge), 'entry')}"
+        )
 
     def _given_up(self, tenant: str, reason: str) -> bool:
         self._idle = 0

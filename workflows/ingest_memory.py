@@ -6,6 +6,7 @@ from temporalio.exceptions import ActivityError
 from activities.jobs import ApplyCall, ConfirmCall, HoldCall, IngestActivities, PlanCall
 from perdure.history import History
 from perdure.names import STAGE, Workflow
+from perdure.plurals import counted
 from perdure.tolerance import changed_back
 from perdure.values.holds import hold_id
 from perdure.values.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
@@ -61,12 +62,12 @@ class IngestMemory:
         self._history.grow(3, 3 * len(batch.model_dump_json()))
         self._show(batch, "planning")
         call = PlanCall(batch=batch, at=workflow.now())
-        return await options.change(IngestActivities.plan, call, f"Decide on {len(batch.items)} items")
+        return await options.change(IngestActivities.plan, call, f"Decide on {counted(len(batch.items), 'item')}")
 
     async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> Applied:
         self._show(batch, "applying")
         call = ApplyCall(batch=batch, plan=plan, operation=operation)
-        return await options.change(IngestActivities.apply, call, f"Write {len(plan.expected)} entries")
+        return await options.change(IngestActivities.apply, call, f"Write {counted(len(plan.expected), 'entry')}")
 
     async def _hold(self, batch: Batch, plan: WritePlan, operation: str) -> None:
         """Ask a person about doubtful items; what a policy holds was put on hold before the job began."""
@@ -78,17 +79,17 @@ class IngestMemory:
         items = tuple(item if index in doubtful else nothing for index, item in enumerate(batch.items))
         call = HoldCall(batch=changed_back(batch, items=items), held=tuple(doubtful.values()), operation=operation)
         self._history.grow(1, len(call.model_dump_json()))
-        await options.change(IngestActivities.hold, call, f"Ask about {len(doubtful)} items")
+        await options.change(IngestActivities.hold, call, f"Ask about {counted(len(doubtful), 'item')}")
 
     async def _confirm(self, batch: Batch, plan: WritePlan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
         self._show(batch, "confirming")
         call = ConfirmCall(batch=batch, plan=plan, versions=versions)
-        return await options.confirm(IngestActivities.confirm, call, f"Read back {len(versions)} entries")
+        return await options.confirm(IngestActivities.confirm, call, f"Read back {counted(len(versions), 'entry')}")
 
     def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage
         asked_by = f" for `{batch.task}`" if batch.task else ""
-        workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}")
+        workflow.set_current_details(f"**{stage}** {counted(len(batch.items), 'item')}{asked_by}")
 
 
 def _refused(job: str, batch: Batch, reason: str) -> Receipt:

@@ -11,6 +11,7 @@ from temporalio.exceptions import ActivityError
 
 from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
 from perdure.names import Activity
+from perdure.plurals import counted
 from perdure.tolerance import taken_back
 from perdure.values.items import OfferedItem
 from perdure.values.jobs import Batch, Receipt, SessionNote, SubmitCall, WaitIngestCall
@@ -126,7 +127,7 @@ class Outbox:
         """Wait for what was submitted at a task's end; what is not accepted in time is named among the refused."""
         if not await self.settle(limit):
             items = sum(len(batch.items) for batch in self._waiting.values())
-            self._refuse(f"{items} items: not accepted in time")
+            self._refuse(f"{counted(items, 'item')}: not accepted in time")
 
     def _send(self, batch: Batch) -> asyncio.Task[str | ActivityError]:
         self._waiting[batch.key] = batch
@@ -139,7 +140,7 @@ class Outbox:
         try:
             return await self._submit(batch)
         except ActivityError as error:
-            self._refuse(f"{len(batch.items)} items: {problem_of(error)}")
+            self._refuse(f"{counted(len(batch.items), 'item')}: {problem_of(error)}")
             return error
         finally:
             del self._waiting[batch.key]

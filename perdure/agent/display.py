@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from perdure.plurals import counted
 from perdure.values.explanations import RecallSummary
 from perdure.values.questions import Answer, Question
 from perdure.values.tasks import Progress
@@ -14,7 +15,8 @@ _UNDONE = 20
 def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: str) -> str:
     """Write a task's current details in Markdown."""
     what = f"skill `{progress.skill}`" if progress.skill else "a chat" if progress.chat else "a goal"
-    steps = f"{progress.done} of {progress.total} steps" if progress.skill else f"{progress.done} steps"
+    done = counted(progress.done, "step")
+    steps = f"{progress.done} of {counted(progress.total, 'step')}" if progress.skill else done
     lines = [f"**{progress.phase}** · {what} · {steps}"]
     if progress.tokens:
         lines.append(f"{progress.tokens:,} tokens of its model")

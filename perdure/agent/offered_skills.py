@@ -8,6 +8,7 @@ from perdure.agent.steps.calls import Value
 from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.models.language.conversation import ToolSpec
+from perdure.plurals import counted
 from perdure.skills.shape import Skill
 from perdure.skills.templates import InputSpec, InputType
 from perdure.values.tasks import AgentTask
@@ -57,7 +58,7 @@ class OfferedSkill(Passed):
     @property
     def told(self) -> str:
         """Its description for a model, with how its tasks have ended so far."""
-        ended = f"{self.trials.successes} of its last {self.trials.tasks} tasks did what they should."
+        ended = f"{self.trials.successes} of its last {counted(self.trials.tasks, 'task')} did what they should."
         return "\n".join(filter(None, (self.description, ended if self.trials.tasks else "")))
 
     @property

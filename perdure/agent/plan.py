@@ -19,6 +19,7 @@ from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.resume_point import is_undecided
 from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.model import Instant, Passed
+from perdure.plurals import counted
 from perdure.values.questions import FailedAttempt, Question, TakenAnswer
 from perdure.values.steering import TakenMessage
 from perdure.values.task_limits import Limits
@@ -128,7 +129,7 @@ class Action:
 def beyond(limits: Limits, action: Action, state: TaskState) -> str:
     """Return why an action is more than its task may do; empty: it may begin."""
     if action.is_step and state.begun >= limits.steps:
-        return f"step {action.path}: the task may run {limits.steps} steps (limits.steps)"
+        return f"step {action.path}: the task may run {counted(limits.steps, 'step')} (limits.steps)"
     if action.requests and state.tokens >= limits.tokens:
         used = f"the task has used {state.tokens:,} tokens"
         return f"step {action.path}: {used}, and may use {limits.tokens:,} (limits.tokens)"

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from perdure.identity import digest
 from perdure.model import Model, Unit
+from perdure.plurals import counted
 from perdure.values.decay import Decay, is_exempt
 from perdure.values.entries import Entry, Memory, State
 
@@ -101,7 +102,7 @@ class RetentionRules(Model):
         how, days = (
             ("contradicted", self.contradicted_days) if entry.contradicted else ("superseded", self.superseded_days)
         )
-        return _after(entry.superseded_at or entry.used_at, days, f"{how} for {days:g} days")
+        return _after(entry.superseded_at or entry.used_at, days, f"{how} for {counted(days, 'day')}")
 
     def _faded(self, entry: Entry) -> list[tuple[datetime, str]]:
         least = self.minimum_confidence
@@ -113,7 +114,7 @@ class RetentionRules(Model):
     def _unused(self, entry: Entry) -> list[tuple[datetime, str]]:
         if self.unused_days is None:
             return []
-        return _after(entry.used_at, self.unused_days, f"not used or confirmed for {self.unused_days:g} days")
+        return _after(entry.used_at, self.unused_days, f"not used or confirmed for {counted(self.unused_days, 'day')}")
 
 
 def earliest_due(entries: Iterable[Entry]) -> datetime | None:

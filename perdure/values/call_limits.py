@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from perdure.errors import InvalidInput, Unavailable
 from perdure.model import Model
+from perdure.plurals import counted
 
 MINUTE = 60.0
 """Seconds."""
@@ -52,7 +53,7 @@ class CallLimit(Model):
     def told(self) -> str:
         """The limit, in a few words."""
         for_user = " for a user" if self.per_user else ""
-        return f"at most {self.most} times {'at once' if self.at_once else 'a minute'}{for_user}"
+        return f"at most {counted(self.most, 'time')} {'at once' if self.at_once else 'a minute'}{for_user}"
 
 
 def require_distinct(limits: Iterable[CallLimit], what: str) -> None:

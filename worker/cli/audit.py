@@ -7,6 +7,7 @@ import typer
 
 from perdure.errors import InvalidInput
 from perdure.memory.audit.verification import AuditFinding
+from perdure.plurals import counted
 from perdure.policies.decision import SHORT
 from perdure.policies.ruling import Ruling
 from perdure.settings import Settings
@@ -16,7 +17,7 @@ from worker.cli.memory import Of
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.gateway import Gateway
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 
 
 async def verify(*, as_json: AsJson = False) -> None:
@@ -81,7 +82,7 @@ async def show(
         if line.ruling is not None:
             out.print(f"    {_ruling(line.ruling)}", markup=False)
         for why, ids in line.ids.items():
-            what = ", ".join(ids) or (counted(line.number, "entry", "entries") if line.number else "")
+            what = ", ".join(ids) or (counted(line.number, "entry") if line.number else "")
             out.print(f"    {why}" + (f": {what}" if what else ""), markup=False)
     say(counted(len(found), "line"))
 

@@ -1,6 +1,7 @@
 """The command that converses with an agent."""
 
 import asyncio
+import functools
 import shlex
 import sys
 from typing import Annotated
@@ -17,7 +18,7 @@ from perdure.values.chats import OF_A_CHAT, ChatMessage
 from perdure.values.questions import Question
 from perdure.values.tasks import AgentTask
 from worker.cli.memory import User
-from worker.cli.reach import gateway, person, require_same_settings, started
+from worker.cli.reach import gateway, note_other_settings, person, require_same_settings, started
 from worker.cli.tasks import AsJson
 from worker.exit import leave
 from worker.gateway import Gateway
@@ -69,7 +70,6 @@ async def chat(
         raise InvalidInput("--id", "needs a message", fix="perdure chat MESSAGE --id ID")
     sent = _message(message, agent, identifier) if message else None
     addresses = await asyncio.to_thread(started, settings)
-    require_same_settings(settings)
     if not agents_of(settings).names():
         _require_agent(settings, agent)
     again = f"{program()} chat --user {shlex.quote(user)}"
@@ -77,7 +77,7 @@ async def chat(
     async with gateway(settings, addresses) as installation:
         try:
             if sent is not None:
-                await _once(installation, user, session, sent, person(by), as_json=as_json)
+                await _once(installation, (user, session), sent, settings, person(by), as_json=as_json)
                 return
             await _typed(installation, (user, session), agent, settings, person(by))
         except asyncio.CancelledError:
@@ -93,16 +93,24 @@ def _say_ended(session: str, *, ended: bool) -> None:
 
 
 async def _once(
-    installation: Gateway, user: str, session: str, message: ChatMessage, by: Actor, *, as_json: bool
+    installation: Gateway, whose: tuple[str, str], message: ChatMessage, settings: Settings, by: Actor, *, as_json: bool
 ) -> None:
     """Send one message, and print the reply."""
+    (user, session), begins = whose, False
+
+    def guard() -> None:
+        nonlocal begins
+        begins = True
+        require_same_settings(settings)
 
     async def ask(workflow_id: str, question: Question) -> None:
         say(display.how_to_answer(workflow_id, question))
 
     streams = sys.stdout.isatty() and not as_json
-    conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=streams)
+    conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=streams, guard=guard)
     reply = await conversation.reply(message)
+    if not begins:
+        note_other_settings(settings)
     if as_json:
         show_json(reply)
     elif not (streams or reply.problem):
@@ -129,13 +137,16 @@ async def _typed(
         if not await asked(installation, workflow_id, question, lines, by=by):
             raise EOFError
 
-    conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=True)
+    guard = functools.partial(require_same_settings, settings)
+    conversation = TerminalChat(installation, user, session, by=by, asks=ask, streams=True, guard=guard)
     log = await installation.chat(user, session=session, by=by)
     keys = f"/end ends it, Ctrl-C leaves it open; perdure status {conversation.workflow_id}"
     if log is None:
+        guard()
         _require_agent(settings, agent)
         say(f"a new conversation: {keys}")
     else:
+        note_other_settings(settings)
         say(f"{session}, with {log.agent}: {keys}")
         if agent not in (None, log.agent):
             problem = f"the open conversation is with {log.agent!r}, and not with {agent!r}"

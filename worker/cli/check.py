@@ -12,6 +12,7 @@ from perdure.agent.steps.input_types import argument_doubts, type_doubts
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.errors import InvalidAgent, InvalidInput, InvalidTask
 from perdure.mcp.shape import read_server
+from perdure.plurals import counted
 from perdure.policies.library import policies_in
 from perdure.registry.agents import AgentLibrary
 from perdure.registry.folders import text_of
@@ -23,7 +24,7 @@ from perdure.yaml_text import line_of, placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson
 from worker.configuration_checks import require_folders, unguarded
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
 
 _KINDS = {

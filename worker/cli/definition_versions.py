@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from perdure.errors import InvalidInput, InvalidPolicy
+from perdure.plurals import counted
 from perdure.policies.shape import read_policy
 from perdure.registry.agents import read_agent
 from perdure.registry.folders import Folders
@@ -16,7 +17,7 @@ from perdure.settings import Settings
 from perdure.skills.library import read_skill
 from worker.cli.tasks import AsJson
 from worker.definition_versions import HasDigest, Revision, chosen, difference, revisions_of
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 from worker.wiring.registries import agents_of, prompts_of, skills_of
 
 NameOfOne = Annotated[str, typer.Argument(metavar="NAME", help="Its name.")]

@@ -8,9 +8,10 @@ import typer
 import yaml
 
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.policies.decision import SHORT
 from perdure.registry.folders import Folders
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 
 
 class Definition(Protocol):

@@ -7,13 +7,14 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.erasures import ErasureReceipt
 from perdure.values.requests import EraseRequest
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 
 
 async def erase(
@@ -46,7 +47,7 @@ async def erase(
 
 def show(receipt: ErasureReceipt) -> None:
     """Print a receipt for a person."""
-    entries, runs = counted(receipt.entries, "entry", "entries"), counted(receipt.executions, "workflow run")
+    entries, runs = counted(receipt.entries, "entry"), counted(receipt.executions, "workflow run")
     keys = counted(receipt.keys, "Redis key")
     if receipt.earlier:
         say("Nothing was erased: the user is not a member of a team or agent with this name. The earlier receipt:")

@@ -1,5 +1,6 @@
 """The command that explains how a task used memory."""
 
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.explanations import RecallSummary, TaskExplanation
 from perdure.values.jobs import Fate
@@ -7,7 +8,7 @@ from worker.cli.reach import gateway, person
 from worker.cli.task_files import workflow_id_of
 from worker.cli.tasks import AsJson, TaskArgument
 from worker.terminal.display import shown_id, versions
-from worker.terminal.output import counted, out, show_json
+from worker.terminal.output import out, show_json
 
 
 async def explain(task: TaskArgument, *, as_json: AsJson = False) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.holds import Decided
 from perdure.values.jobs import Fate
@@ -11,7 +12,7 @@ from worker.cli.memories import Because
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 
 Id = Annotated[str, typer.Argument(help="The hold's id, as 'memories held' and the receipt show it.")]
 
@@ -32,7 +33,7 @@ async def held(
         out.print(one.id, markup=False)
         out.print(f"    {one.question.text}", markup=False)
         out.print(f"    until {one.question.until:%Y-%m-%d %H:%M:%S %Z}, then: {one.question.otherwise}", markup=False)
-    say(counted(len(found), "memory", "memories"))
+    say(counted(len(found), "memory"))
 
 
 async def approve(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from perdure.errors import PerdureError
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.inbox import OpenQuestion
 from worker.cli.memory import Of
@@ -16,7 +17,7 @@ from worker.gateway import Gateway
 from worker.terminal import display
 from worker.terminal.answers import asked
 from worker.terminal.conversation import TypedLines
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 
 async def inbox(

@@ -8,13 +8,14 @@ import typer
 from perdure.documents import validated
 from perdure.errors import InvalidInput
 from perdure.memory.updates.id_prefixes import identified, is_whole
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.entries import Memory, headline_of
 from perdure.values.lessons import LessonRequest
 from worker.cli.memories import show_versions
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 Id = Annotated[str, typer.Argument(help="The lesson's id, as 'lessons list' shows it, or its beginning.")]
 

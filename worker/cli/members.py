@@ -5,11 +5,12 @@ from typing import Annotated
 import typer
 
 from perdure.documents import validated
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.memberships import MemberRequest
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 Owner = Annotated[str, typer.Argument(help="team:NAME or agent:NAME.")]
 Member = Annotated[str, typer.Argument(help="The user's id.")]

@@ -9,6 +9,7 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.entries import Entry, Memory, MemoryType, headline_of
 from perdure.values.updates import (
@@ -26,7 +27,7 @@ from perdure.values.updates import (
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 Id = Annotated[str, typer.Argument(help="The memory's id, or its beginning as 'recall' shows it.")]
 Expected = Annotated[
@@ -56,7 +57,7 @@ async def list_(
     for entry in found:
         out.print(f"{entry.id}  {_summary(entry)}", markup=False)
         out.print(f"    {headline_of(entry.text)}", markup=False)
-    say(counted(len(found), "memory", "memories") if not everything else counted(len(found), "entry", "entries"))
+    say(counted(len(found), "memory") if not everything else counted(len(found), "entry"))
 
 
 async def show(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = False) -> None:
@@ -290,6 +291,6 @@ def _summary(entry: Entry) -> str:
     if isinstance(entry, Memory):
         parts[0] = entry.memory_type.value
         if entry.trials:
-            parts.append(f"{len(entry.successes)} of {len(entry.trials)} tasks succeeded")
+            parts.append(f"{len(entry.successes)} of {counted(len(entry.trials), 'task')} succeeded")
         parts += ["pinned"] if entry.pinned else []
     return ", ".join(parts)

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.entries import Lane, MemoryType
 from perdure.values.jobs import Fate
@@ -30,7 +31,7 @@ from worker.cli.records import memory_of, record_of, require_one_kind
 from worker.cli.tasks import AsJson
 from worker.policies import rules_of
 from worker.terminal import display
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 
 User = Annotated[
     str, typer.Option("--user", help="The user who asks; also whose memory, unless --of is given.", show_default=False)
@@ -278,7 +279,7 @@ async def forget(
         if as_json:
             show_json(undone)
         else:
-            out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the sweep {undone.sweep}")
+            out.print(f"restored {counted(undone.restored, 'entry')} of the sweep {undone.sweep}")
         return None
     # The worker's rules count; a file that cannot be used would not be noticed before it starts again.
     settings = Settings()
@@ -308,7 +309,7 @@ async def _redate(*, as_json: bool) -> None:
         show_json(done)
     else:
         users = counted(done.tenants, "user")
-        out.print(f"dated {counted(done.redated, 'entry', 'entries')} anew; looked at {users}")
+        out.print(f"dated {counted(done.redated, 'entry')} anew; looked at {users}")
         for failed in done.failed:
             out.print(f"  left to the next pass: {failed}", markup=False)
     if done.failed:
@@ -320,7 +321,7 @@ def show_sweep(swept: ForgetResult) -> None:
     report = swept.report
     forgot, purged = ("would forget", "would purge") if swept.dry_run else ("forgot", "purged")
     users = counted(report.tenants, "user")
-    out.print(f"{forgot} {counted(report.forgotten, 'entry', 'entries')}, {purged} {report.purged}; looked at {users}")
+    out.print(f"{forgot} {counted(report.forgotten, 'entry')}, {purged} {report.purged}; looked at {users}")
     for reason, number in report.reasons.items():
         out.print(f"  {number} × {reason}", markup=False)
     for held in report.held:

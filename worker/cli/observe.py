@@ -12,6 +12,7 @@ from perdure.documents import kind_of, unreadable, validated
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.names import DEFAULT_POLICY
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.jobs import Fate
 from perdure.values.requests import ObserveRequest
@@ -19,7 +20,7 @@ from perdure.values.statements import Voice
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person, warn_of_other_settings
 from worker.cli.tasks import AsJson
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 _MOST = 100
 
@@ -69,7 +70,7 @@ async def observe(
     for left in observed.left:
         out.print(f"left out    {left.ground.value:<9}  said {left.index + 1}: {left.reason}", markup=False)
     kept = receipt.count(Fate.SEARCHABLE) if receipt else 0
-    say(f"{counted(kept, 'memory', 'memories')} of {counted(len(said), 'thing')} said")
+    say(f"{counted(kept, 'memory')} of {counted(len(said), 'thing')} said")
 
 
 def _read(file: Path) -> list[dict[str, Any]]:

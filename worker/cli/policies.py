@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from perdure.errors import InvalidInput, InvalidPolicy
+from perdure.plurals import counted
 from perdure.policies.cases import read_cases, tried
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
@@ -15,7 +16,7 @@ from perdure.settings import Settings
 from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
 from worker.configuration_checks import unguarded
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 
 
 def list_(*, as_json: AsJson = False) -> None:
@@ -35,7 +36,7 @@ def list_(*, as_json: AsJson = False) -> None:
         how = f"{one.outcome.value:<5}  {one.digest[:SHORT]}  {one.name}: {one.rationale}"
         out.print(how + (f" (deprecated: {one.deprecated})" if one.deprecated else ""), markup=False)
     _tell_doubts(policies, settings)
-    say(f"{counted(len(policies.policies), 'policy', 'policies')}, version {policies.version[:SHORT]}")
+    say(f"{counted(len(policies.policies), 'policy')}, version {policies.version[:SHORT]}")
 
 
 def try_(

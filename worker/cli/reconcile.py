@@ -6,11 +6,12 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.requests import Reconciled, ReconcileRequest, ReconcileResult
 from worker.cli.memory import Of, require_member
 from worker.cli.reach import gateway, person
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 _PLACES = {"merged": "in both", "local": "in the journal alone", "remote": "in the store alone"}
 
@@ -71,7 +72,7 @@ async def reconcile(
 def show(result: ReconcileResult) -> None:
     """Print how a reconciliation ended, for a person."""
     found = result.found
-    entries = counted(sum(found.origins.values()), "entry", "entries")
+    entries = counted(sum(found.origins.values()), "entry")
     places = ", ".join(f"{found.origins[place]} {where}" for place, where in _PLACES.items() if place in found.origins)
     out.print(f"reconciled {counted(found.tenants, 'user')}: {entries}" + (f" ({places})" if places else ""))
     for text in _done(found):

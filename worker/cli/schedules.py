@@ -8,12 +8,13 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.schedules import TaskSchedule, Timing
 from worker.cli.reach import gateway, person, require_same_settings
 from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.tasks import AsJson, TaskArgument
-from worker.terminal.output import counted, out, program, say, show_json
+from worker.terminal.output import out, program, say, show_json
 
 
 async def schedule(

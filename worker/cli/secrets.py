@@ -3,10 +3,11 @@
 import typer
 
 from perdure.errors import Unavailable
+from perdure.plurals import counted
 from perdure.secrets.sources import SecretKeeper, how_to_give
 from perdure.settings import Settings
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 from worker.wiring.registries import known_tools_of, secrets_of
 
 

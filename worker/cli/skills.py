@@ -10,6 +10,7 @@ import typer
 from perdure.agent.rehearsal import differences, rehearsed
 from perdure.agent.steps.validation import check_linked
 from perdure.errors import InvalidInput, InvalidSkill
+from perdure.plurals import counted
 from perdure.policies.decision import SHORT
 from perdure.registry.folders import text_of
 from perdure.settings import Settings
@@ -23,7 +24,7 @@ from perdure.toolbox import Toolbox
 from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
 from worker.configuration_checks import require_folders
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 from worker.wiring.registries import known_tools_of, skills_of
 
 

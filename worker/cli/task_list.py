@@ -7,13 +7,14 @@ import typer
 
 from perdure.documents import validated
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.tasks import Phase
 from worker.cli.reach import gateway, person
 from worker.cli.task_files import workflow_id_of
 from worker.cli.tasks import AsJson, OfUser, TaskArgument
 from worker.gateway.task_list import ListedTask, TaskFilter
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 
 async def list_(

@@ -19,6 +19,7 @@ from perdure.errors import (
     Unconfirmed,
     WorkerUnavailable,
 )
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.beginnings import ANY, BeginRequest
 from perdure.values.events import Event
@@ -32,7 +33,7 @@ from worker.gateway import Gateway
 from worker.terminal import display
 from worker.terminal.answers import asked
 from worker.terminal.conversation import TypedLines
-from worker.terminal.output import Exit, counted, draw, fail, out, say, show_json, status_of
+from worker.terminal.output import Exit, draw, fail, out, say, show_json, status_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
 OfUser = Annotated[str, typer.Option("--user", help="Whose task it is, where you name it by your own task_id.")]

@@ -8,11 +8,12 @@ import typer
 from perdure.documents import validated
 from perdure.durations import duration_of, lasting
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.access_tokens import AccessToken, TokenRequest, TokenScope
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 _SHOWN = {"id", "name", "scopes", "user_id", "person", "created_at", "created_by", "expires_at"}
 

@@ -9,12 +9,13 @@ import typer
 
 from perdure.mcp.servers import McpServers
 from perdure.mcp.tools import McpTool
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
 from worker import mcp_servers
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, counted, err, out, say, show_json
+from worker.terminal.output import Exit, err, out, say, show_json
 from worker.wiring.registries import toolbox_of
 
 ToolName = Annotated[

@@ -10,6 +10,7 @@ import typer
 from perdure.documents import unreadable, validated
 from perdure.errors import InvalidInput
 from perdure.memory.updates.exports import schema as schema_of_lines
+from perdure.plurals import counted
 from perdure.settings import Settings
 from perdure.values.entries import Purpose
 from perdure.values.jobs import Decision, Fate, Receipt
@@ -17,7 +18,7 @@ from perdure.values.requests import ConsentRequest
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.terminal.output import Exit, out, say, show_json
 
 _LARGEST = 1_000_000_000
 """Bytes of a file that is read: more than 100,000 entries with their histories."""
@@ -88,10 +89,10 @@ async def import_(
     repeated = sum(before for before, _ in kept)
     known = sum(not before and decision is Decision.REINFORCE for before, decision in kept)
     if repeated:
-        say(f"{counted(repeated, 'entry', 'entries')} came with an earlier import of this file, which is not repeated")
+        say(f"{counted(repeated, 'entry')} came with an earlier import of this file, which is not repeated")
     if known:
         say(f"{counted(known, 'entry was', 'entries were')} there already")
-    say(f"imported {counted(len(kept) - repeated - known, 'entry', 'entries')}")
+    say(f"imported {counted(len(kept) - repeated - known, 'entry')}")
     # What waits for a person was taken, as by ``remember``.
     if any(one.count(Fate.REJECTED) for one in receipts):
         raise typer.Exit(Exit.FAILED)

@@ -6,6 +6,7 @@ import typer
 
 from perdure.agent.steps.validation import check_linked
 from perdure.errors import InvalidInput
+from perdure.plurals import counted
 from perdure.policies.decision import SHORT
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary, read_skill
@@ -15,7 +16,7 @@ from perdure.toolbox import Toolbox
 from worker.cli.reach import gateway, person
 from worker.cli.task_files import workflow_id_of
 from worker.cli.tasks import AsJson, TaskArgument
-from worker.terminal.output import counted, out, say, show_json
+from worker.terminal.output import out, say, show_json
 from worker.wiring.registries import known_tools_of, skills_of
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -58,7 +58,15 @@ class ChatCalls(TaskCalls):
     _reading: "Replies | None" = None
 
     @call
-    async def say(self, user_id: str, message: ChatMessage, *, session: str = OF_A_CHAT, by: Actor) -> ChatReply:
+    async def say(
+        self,
+        user_id: str,
+        message: ChatMessage,
+        *,
+        session: str = OF_A_CHAT,
+        by: Actor,
+        guard: Callable[[], None] = lambda: None,
+    ) -> ChatReply:
         """Send a message, and return the reply once there is one, however long that takes.
 
         Without an open conversation, one begins; with ``chat`` in the message, only that one is meant. A message counts
@@ -69,6 +77,7 @@ class ChatCalls(TaskCalls):
             message: What is said, and to which agent.
             session: Which of the user's conversations.
             by: Who says it.
+            guard: Called before a conversation begins, and not where one is open; what it raises is raised.
 
         Raises:
             InvalidTask: The conversation has ended, is another agent's, or has too many messages to answer; or there is
@@ -80,9 +89,11 @@ class ChatCalls(TaskCalls):
         _require_name(session)
         new = self._new(user_id, session, sent)
         await self.served()
-        if sent.agent and not sent.chat and not await self._is_open(chat_workflow_id(user_id, session)):
-            # A conversation with nobody would begin, and end with its first reply.
-            await self._check_at_once(new)
+        if not sent.chat and not await self._is_open(chat_workflow_id(user_id, session)):
+            guard()
+            if sent.agent:
+                # A conversation with nobody would begin, and end with its first reply.
+                await self._check_at_once(new)
         rolled = 0
         while True:
             try:

@@ -109,6 +109,7 @@ class TerminalChat:
         asks: Called with each question that comes up while a reply is waited for, and the workflow that asks it: the
             conversation, or a task that it runs.
         streams: Whether replies are shown while they come.
+        guard: Called before a conversation begins, and not where one is open; what it raises is raised.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class TerminalChat:
         by: Actor,
         asks: Callable[[str, Question], Awaitable[None]],
         streams: bool,
+        guard: Callable[[], None] = lambda: None,
     ) -> None:
         self._installation = installation
         self._user = user_id
@@ -127,6 +129,7 @@ class TerminalChat:
         self._by = by
         self._asks = asks
         self._streams = streams
+        self._guard = guard
         self._asked: set[tuple[str, str]] = set()
         self._open = dict[tuple[str, str], Question]()
         """What was asked when it was last looked."""
@@ -149,7 +152,8 @@ class TerminalChat:
         """
         reader, self._expected = ReplyReader(), None
         told = asyncio.get_running_loop().call_later(NOTICE_AFTER, self._say_waiting, reader)
-        saying = asyncio.create_task(self._installation.say(self._user, message, session=self._session, by=self._by))
+        sending = self._installation.say(self._user, message, session=self._session, by=self._by, guard=self._guard)
+        saying = asyncio.create_task(sending)
         beside = [asyncio.create_task(self._ask_people())]
         if self._streams:
             beside.append(asyncio.create_task(self._read_along(message.id, reader)))

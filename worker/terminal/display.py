@@ -11,12 +11,13 @@ from rich.progress import Progress as Bar
 
 from perdure.durations import Wait
 from perdure.errors import PerdureError
+from perdure.plurals import counted
 from perdure.policies.decision import SHORT
 from perdure.values.changes import Actor
 from perdure.values.questions import Question
 from perdure.values.tasks import Progress, StepStatus, TaskResult
 from worker.gateway import Gateway
-from worker.terminal.output import counted, err, out, program, say
+from worker.terminal.output import err, out, program, say
 
 _SHOWN_ID = 17
 """Characters of an entry's id; a choice. With twelve digits no two entries of a user begin alike."""

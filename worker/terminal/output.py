@@ -67,11 +67,6 @@ def draw(drawing: RenderableType) -> None:
     Console(stderr=True, highlight=False, width=max(err.width, 200)).print(drawing, crop=False)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Write a number with its noun: ``1 item``, ``2 items``, ``2 entries``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def fail(message: str, status: Exit) -> NoReturn:
     """Print an error, and exit."""
     err.print(f"error: {message}", style="red", markup=False)

@@ -20,6 +20,7 @@ from perdure.identity import content_digest
 from perdure.memory.updates.versions import versions
 from perdure.memory.writing.batch_checks import read_item
 from perdure.model import Instant, Passed, TenantId
+from perdure.plurals import counted
 from perdure.stores.journal.lines import Line
 from perdure.values.consents import Consent
 from perdure.values.entries import Described, Entry, Memory, Record, State
@@ -210,7 +211,7 @@ def read(lines: Iterable[str]) -> Export:
         seen.add(one.entry.id)
         found.entries.append(one)
     if (count := len(found.entries) + len(found.others)) != header.count:
-        problem = f"there are {count} lines, and the header says {header.count}"
+        problem = f"it has {counted(count, 'line')}, and the header says {header.count}"
         raise InvalidInput(f"line {number}", problem, fix="the file was cut off or put together: export it again")
     return found
 

@@ -17,6 +17,7 @@ from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.identity import object_uuid
+from perdure.plurals import counted
 from perdure.refusals import ContentRefused
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant, answered_within
@@ -85,7 +86,7 @@ class Writes:
                 raise ContentRefused(refused)
         except MissingTenant as error:
             # A write makes the tenant; only the question for the vectors it should have can miss it.
-            raise VersionConflict("the entries are no longer there to be changed") from error
+            raise VersionConflict("the entries are no longer there") from error
 
     async def delete(self, tenant: str, kind: Kind, ids: Sequence[str], fence: Fence) -> None:
         """Remove entries for good."""
@@ -151,7 +152,7 @@ class Writes:
         bare = [entry.id for entry in entries if entry.id not in vectors]
         known = {**vectors, **await _stored_vectors(collection, bare)}
         if lost := [identifier for identifier in bare if identifier not in known]:
-            raise VersionConflict(f"{len(lost)} entries are no longer there to be changed")
+            raise VersionConflict(f"{counted(len(lost), 'entry')} to be changed are no longer there")
         objects = [
             DataObject(
                 uuid=object_uuid(tenant, entry.id),

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from pytest_httpserver import HTTPServer
 
+from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.chats import ChatMessage
@@ -283,3 +284,22 @@ async def test_what_a_task_asks_is_still_asked_after_nobody_could_say_it_for_a_m
         await gateway.answer(workflow_id, Answer(question_id=question.id, value="yes"), by=by)
         assert (await replying).text == "Booked"
         await gateway.end_chat("ida", session=session, by=by)
+
+
+async def test_a_conversation_that_is_open_goes_on_where_none_may_begin(
+    talking: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in talking.environment.items():
+        monkeypatch.setenv(name, value)
+    by = Actor(kind=ActorKind.PERSON, id="jo")
+
+    def none() -> None:
+        raise InvalidInput("tools.py", "changed after the worker had read it")
+
+    async with Gateway(Settings(), Addresses.model_validate(servers.model_dump())) as gateway:
+        with pytest.raises(InvalidInput, match="changed after"):
+            await gateway.say("jo", ChatMessage(id="m1", text="Hello"), by=by, guard=none)
+        assert await gateway.chat("jo", by=by) is None
+        await gateway.say("jo", ChatMessage(id="m1", text="Hello"), by=by)
+        assert (await gateway.say("jo", ChatMessage(id="m2", text="Still there?"), by=by, guard=none)).text
+        await gateway.end_chat("jo", by=by)

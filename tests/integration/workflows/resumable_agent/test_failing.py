@@ -73,7 +73,7 @@ async def test_an_unknown_skill_and_input(agents: Bench) -> None:
 
 async def test_limits_stop_a_task(agents: Bench) -> None:
     text = "steps: [{id: a, tool: who}, {id: b, tool: who}]"
-    assert "the task may run 1 steps (limits.steps)" in await refused(agents, text, limits={"steps": 1})
+    assert "the task may run 1 step (limits.steps)" in await refused(agents, text, limits={"steps": 1})
 
 
 async def test_a_tool_is_tried_again_and_killed_attempts_aside_not_for_ever(agents: Bench) -> None:

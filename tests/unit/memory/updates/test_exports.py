@@ -163,7 +163,7 @@ HEADER, FIRST, *REST = export()
         (['{"kind": "memory"}'], "line 1: is not the header of an export"),
         ([changed(HEADER, version=2)], "line 1: has version 2, and this build reads 1"),
         ([changed(HEADER, count="x")], "line 1"),
-        ([HEADER, FIRST], "line 2: there are 1 lines, and the header says 8"),
+        ([HEADER, FIRST], "line 2: it has 1 line, and the header says 8"),
         ([HEADER, FIRST, REST[0][:-20]], "line 3: is not JSON"),
         ([HEADER, FIRST.replace("pattern k", "pattern x")], "line 2: is not as it was exported"),
         ([HEADER, "{}"], "line 2: is not as it was exported"),

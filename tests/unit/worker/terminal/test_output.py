@@ -17,7 +17,7 @@ from perdure.errors import (
 from perdure.models.errors import ModelBusy, ModelKeyRefused, ModelRefused
 from perdure.values.questions import Approval, Question, QuestionKind, choice_of
 from worker.terminal.display import how_to_answer
-from worker.terminal.output import Exit, counted, draw, status_of
+from worker.terminal.output import Exit, draw, status_of
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,6 @@ def test_the_command_that_answers_can_be_pasted_into_a_shell() -> None:
 
     assert first == "? May it? [yes | no]"
     assert shlex.split(second) == ["perdure", "answer", "task-1", "rows[0].a*", "ANSWER"]
-
-
-def test_nouns_follow_their_number() -> None:
-    assert [counted(0, "item"), counted(1, "item"), counted(2, "entry", "entries")] == [
-        "0 items",
-        "1 item",
-        "2 entries",
-    ]
 
 
 def test_a_drawing_is_not_cut_in_a_narrow_terminal(
