@@ -8,7 +8,7 @@ from temporalio import activity
 
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput, ResultTooLarge
-from perdure.identity import digest
+from perdure.identity import digest, session_digest
 from perdure.memory.audit.audit import Audit
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.screening import screen
@@ -106,7 +106,7 @@ class SessionItemActivities:
 
 def _named(call: SessionCall) -> str:
     """Return what stands for a session in the audit, where no name of a caller's does."""
-    return f"session_{digest('session/1', call.session)[:24]}"
+    return f"session_{session_digest(call.session)}"
 
 
 def _operation() -> str:

@@ -10,6 +10,7 @@ import json
 import re
 import unicodedata
 import uuid
+from functools import lru_cache
 from typing import Annotated, Any, cast
 
 import rfc8785
@@ -210,6 +211,12 @@ def derived_key(key: bytes, label: str) -> bytes:
 def record_id(tenant: str, lane: str, key: str, payload: JsonValue) -> str:
     """Return the id of an execution record. It is its content, so the same record written twice is one record."""
     return f"exec_{digest('record/1', tenant, lane, key, payload)}"
+
+
+@lru_cache(maxsize=4_096)
+def session_digest(session: str) -> str:
+    """Return what stands for a session in keys, in the audit and in names of jobs, where its own name does not."""
+    return digest("session/1", session)[:24]
 
 
 def turn_id(tenant: str, session: str, position: int, speaker: str, content: str) -> str:

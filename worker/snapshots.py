@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Iterable
 
+from perdure.identity import session_digest
 from perdure.memory.updates.exports import ExportedEpisode, ExportedSessionItem
 from perdure.stores.journal.folded_state import fold
 from perdure.stores.journal.lines import Line
-from perdure.stores.redis.keys import session_digest
 from perdure.stores.redis.session_items import SessionItemStore
 from perdure.together import together
 from perdure.values.entries import Entry

@@ -8,16 +8,16 @@ from temporalio.exceptions import ActivityError
 
 from activities.notifications import NotificationActivities, NotifyCall
 from activities.tenants import AskedTenantCall, TenantActivities
-from perdure.agent.questions import Questions
 from perdure.documents import refuse_unknown
-from perdure.errors import InvalidAnswer, InvalidInput
+from perdure.errors import InvalidInput
 from perdure.names import ANSWER, QUESTIONS, Workflow
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import failure_of
-from perdure.values.inbox import ASKED, PersonAnswer, PersonQuestion
+from perdure.values.inbox import PersonAnswer, PersonQuestion
 from perdure.values.questions import Answer, Question
 from workflows import options
 from workflows.failures import required
+from workflows.one_question import OneQuestion, asking
 
 
 @workflow.defn(name=Workflow.ASK_PERSON, sandboxed=False)
@@ -26,15 +26,12 @@ class AskPerson:
 
     @workflow.init
     def __init__(self, asked: PersonQuestion | None = None) -> None:
-        self._questions = Questions(())
-        self._over = ""
+        self._question: OneQuestion | None = None
         self._refused: InvalidInput | None = None
         if asked is not None:
             try:
                 refuse_unknown(asked)
-                self._default = asked.default
-                self._question = self._questions.named(asked.asked(workflow.now()), workflow.now())
-                self._questions.ask(self._question)
+                self._question = OneQuestion(asked.asked(workflow.now()))
             except InvalidInput as error:
                 # Raised here, it would be retried for ever.
                 self._refused = error
@@ -45,51 +42,37 @@ class AskPerson:
         asked = required(asked, "give a PersonQuestion")
         if self._refused is not None:
             raise failure_of(self._refused)
+        question = asking(self._question)
         until = workflow.now() + asked.lasts
         workflow.set_current_details(f"**waits for a person** until {until:%Y-%m-%d %H:%M:%S %Z}")
         # The deadline holds in any case; only the end of the run waits for its label, by which an erasure finds it.
         labelling = asyncio.create_task(self._label(asked))
-        telling = asyncio.create_task(self._tell(labelling))
+        telling = asyncio.create_task(self._tell(labelling, question.asked))
         try:
-            with suppress(TimeoutError):
-                await workflow.wait_condition(
-                    lambda: self._questions.is_answered(ASKED), timeout=asked.lasts, timeout_summary="for an answer"
-                )
-            found = self._found()
+            taken = await question.answer_within(asked.lasts, "nobody answered in time")
+            at = taken.at if taken else workflow.now()
         finally:
             telling.cancel()
             await asyncio.shield(labelling)
         await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.set_current_details("**answered**" if found.answered else "**nobody answered in time**")
-        return found
+        workflow.set_current_details("**answered**" if taken else "**nobody answered in time**")
+        if taken is None:
+            return PersonAnswer(answered=False, value=asked.default, at=at)
+        return PersonAnswer(answered=True, value=taken.value, by=taken.by, note=taken.note, at=at)
 
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
         """Return what it waits for."""
-        return self._questions.takes
+        return self._question.open if self._question else ()
 
     @workflow.update(name=ANSWER)
     async def answer(self, answer: Answer) -> None:
-        """Answer its question; recorded at once, so that nothing can come between."""
-        self._questions.answer(answer, workflow.now())
+        """Answer its question."""
+        asking(self._question).answer(answer)
 
     @answer.validator
     def _refuse_answer(self, answer: Answer) -> None:
-        if self._over:
-            raise failure_of(InvalidAnswer("question_id", self._over))
-        try:
-            self._questions.check(answer)
-        except InvalidAnswer as error:
-            raise failure_of(error) from None
-
-    def _found(self) -> PersonAnswer:
-        # An answer that came with the last moment was accepted, so it counts.
-        if self._questions.is_answered(ASKED):
-            taken = self._questions.take(self._question)
-            return PersonAnswer(answered=True, value=taken.value, by=taken.by, note=taken.note, at=taken.at)
-        self._over = "nobody answered in time"
-        self._questions.withdraw_all()
-        return PersonAnswer(answered=False, value=self._default, at=workflow.now())
+        asking(self._question).check(answer)
 
     async def _label(self, asked: PersonQuestion) -> str:
         """Make it findable by its user, for the inbox and an erasure; returns the user's tenant."""
@@ -98,8 +81,8 @@ class AskPerson:
         workflow.upsert_search_attributes([TENANT.value_set(tenant)])
         return tenant
 
-    async def _tell(self, labelling: asyncio.Task[str]) -> None:
+    async def _tell(self, labelling: asyncio.Task[str], question: Question) -> None:
         """Notify the webhook."""
         with suppress(ActivityError):  # It is tried until it succeeds, or nothing is asked any more.
-            call = NotifyCall(tenant=await asyncio.shield(labelling), question=self._question)
+            call = NotifyCall(tenant=await asyncio.shield(labelling), question=question)
             await options.change(NotificationActivities.notify, call, "Notify the webhook")

@@ -4,7 +4,6 @@ Only its input has the memory's text: no batch, no journal and no job has it bef
 """
 
 import asyncio
-from contextlib import suppress
 from datetime import timedelta
 
 from temporalio import workflow
@@ -12,7 +11,6 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.holds import HoldActivities, RejectCall
 from activities.notifications import NotificationActivities, NotifyCall
-from perdure.agent.questions import Questions
 from perdure.errors import InvalidAnswer
 from perdure.identity import content_digest
 from perdure.model import Instant
@@ -21,9 +19,10 @@ from perdure.temporal.errors import failure_of
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence
 from perdure.values.jobs import Approved, Receipt, WaitIngestCall
-from perdure.values.questions import Approval, Question, TakenAnswer
+from perdure.values.questions import Approval, Question
 from workflows import options
 from workflows.failures import is_erased, problem_of, required
+from workflows.one_question import OneQuestion, asking
 
 _SILENCE = Actor(kind=ActorKind.SYSTEM, id="deadline")
 """The actor that decides if nobody answers in time."""
@@ -35,31 +34,29 @@ class HoldMemory:
 
     @workflow.init
     def __init__(self, hold: Hold | None = None) -> None:
-        self._questions = Questions(())
-        self._over = ""
         self._hold = hold
         self._text: str | None = None
-        if hold is not None:
-            self._question = self._questions.named(hold.question, workflow.now())
-            self._questions.ask(self._question)
+        self._question = OneQuestion(hold.question, over="offer the memory again") if hold is not None else None
 
     @workflow.run
     async def run(self, hold: Hold | None = None) -> Decided:
         """Return how it ended, without the memory's text."""
-        hold = required(hold, "give a Hold")
+        hold, question = required(hold, "give a Hold"), asking(self._question)
         workflow.set_current_details(f"**waits for a person** ({hold.reason}) until {hold.until:%Y-%m-%d %H:%M:%S %Z}")
         try:
             epoch = await options.change(HoldActivities.check, hold.batch, "Look whether it was erased")
         except ActivityError as error:
             if not is_erased(error):
                 raise
-            self._end(problem_of(error))
+            question.end(problem_of(error))
             return Decided(outcome=HoldOutcome.REJECTED, by=_SILENCE, at=workflow.now(), reason=problem_of(error))
         hold = hold.changed(batch=hold.batch.changed(epoch=epoch))
-        call = NotifyCall(tenant=hold.batch.tenant, question=self._question)
+        call = NotifyCall(tenant=hold.batch.tenant, question=question.asked)
         telling = asyncio.create_task(options.change(NotificationActivities.notify, call, "Notify the webhook"))
         try:
-            answer = await self._answer(hold)
+            left = max(hold.until - workflow.now(), timedelta(0))
+            silent = f"nobody answered by the deadline, {hold.until:%Y-%m-%d %H:%M:%S %Z}"
+            answer = await question.answer_within(left, silent)
         finally:
             telling.cancel()
         by = Actor(kind=ActorKind.PERSON, id=answer.by) if answer else _SILENCE
@@ -73,21 +70,20 @@ class HoldMemory:
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
         """Return what it waits for."""
-        return self._questions.takes
+        return self._question.open if self._question else ()
 
     @workflow.update(name=ANSWER)
     async def answer(self, answer: HeldAnswer) -> None:
-        """Answer its question; recorded at once, so that nothing can come between."""
-        if not self._questions.is_answered(answer.question_id):
+        """Answer its question."""
+        question = asking(self._question)
+        if not question.is_answered:
             self._text = answer.text
-        self._questions.answer(answer, workflow.now())
+        question.answer(answer)
 
     @answer.validator
     def _refuse_answer(self, answer: HeldAnswer) -> None:
-        if self._over:
-            raise failure_of(InvalidAnswer("question_id", self._over, fix="offer the memory again"))
+        asking(self._question).check(answer)
         try:
-            self._questions.check(answer)
             if answer.text and self._hold is not None:
                 self._hold.reworded(answer.text)
         except InvalidAnswer as error:
@@ -95,28 +91,11 @@ class HoldMemory:
         if answer.text and answer.value != Approval.YES:
             raise failure_of(InvalidAnswer("text", "cannot be given when rejecting", fix="leave it out, or approve"))
 
-    def _end(self, reason: str) -> None:
-        """Accept no further answer."""
-        self._questions.withdraw_all()
-        self._over = reason
-
-    async def _answer(self, hold: Hold) -> TakenAnswer | None:
-        """Wait for an answer; None: nobody gave one in time."""
-        left = max(hold.until - workflow.now(), timedelta(0))
-        with suppress(TimeoutError):
-            await workflow.wait_condition(
-                lambda: self._questions.is_answered(self._question.id), timeout=left, timeout_summary="for an answer"
-            )
-        if self._questions.is_answered(self._question.id):
-            return self._questions.take(self._question)
-        self._end(f"nobody answered by the deadline, {hold.until:%Y-%m-%d %H:%M:%S %Z}")
-        return None
-
     async def _decided(self, hold: Hold, by: Actor, at: Instant, note: str, *, approved: bool) -> Decided:
         if not approved:
             # A member's own id would stay in their team's journal once they are erased.
             person = "a member" if hold.batch.stated_by else by.id or "a person"
-            who = f"{person} rejected it" if by != _SILENCE else self._over
+            who = f"{person} rejected it" if by != _SILENCE else asking(self._question).ended
             return await self._rejected(hold, by, at, who, note)
         approval = Approved(at=at, doubt=hold.doubt, note=note, reworded=bool(self._text))
         if self._text:

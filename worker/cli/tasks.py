@@ -251,22 +251,28 @@ def report(result: TaskResult, *, verbose: bool = False) -> None:
 
 
 async def status(task: TaskArgument, *, user: OfUser = "", verbose: Verbose = False, as_json: AsJson = False) -> None:
-    """Show how far a task is, which steps failed or were skipped, and what it waits for.
+    """Show how far a task is, which steps failed or were skipped, and what it waits for; its output once it has ended.
 
     Example: perdure status task.yaml --json
     """
     workflow_id = workflow_id_of(task, user)
     installation = gateway(Settings())
     running = await installation.is_running(workflow_id, by=person())
+    ended = None if running or as_json else await installation.ended(workflow_id, by=person())
     # Only a worker can tell, and one that took over from a killed one needs a moment.
     serving = await installation.serving()
     progress = await installation.progress(workflow_id, seconds=5, by=person()) if serving else None
     if progress is None:
-        raise installation.unserved(silent=serving)
+        if ended is None:
+            raise installation.unserved(silent=serving)
+        report(ended, verbose=verbose)
+        return
     if as_json:
         show_json(progress)
         return
     display.show(progress, verbose=verbose)
+    if ended is not None and ended.output is not None:
+        out.print_json(data=ended.output)
     if running:
         if progress.paused:
             out.print(display.how_to_resume(workflow_id), markup=False)

@@ -3,19 +3,23 @@
 from typing import TYPE_CHECKING
 
 from perdure.values.changes import Actor
+from worker.gateway.access import AccessCalls
 from worker.gateway.audit import AuditCalls
 from worker.gateway.base import call
 from worker.gateway.chats import ChatCalls
+from worker.gateway.explanations import ExplanationCalls
 from worker.gateway.health import HealthCalls
 from worker.gateway.holds import HoldCalls
 from worker.gateway.inbox import InboxCalls
 from worker.gateway.lessons import LessonCalls
+from worker.gateway.memories import MemoriesCalls
+from worker.gateway.memory import MemoryCalls
 from worker.gateway.owned_tasks import OwnedTaskCalls
 from worker.gateway.schedules import ScheduleCalls
 from worker.gateway.skills import SkillCalls
 from worker.gateway.steering import SteeringCalls
 from worker.gateway.task_list import TaskListCalls
-from worker.gateway.tasks import TaskHandle
+from worker.gateway.tasks import TaskCalls, TaskHandle
 from worker.gateway.transfers import TransferCalls
 
 if TYPE_CHECKING:
@@ -36,7 +40,12 @@ class Gateway(
     ScheduleCalls,
     SkillCalls,
     AuditCalls,
+    ExplanationCalls,
+    TaskCalls,
     TaskListCalls,
+    AccessCalls,
+    MemoriesCalls,
+    MemoryCalls,
 ):
     """One installation, as its callers see it.
 

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.errors import PerdureError
-from perdure.refusals import NotAuthenticated, NotPermitted, TooManyRequests
+from perdure.refusals import NoSuchPath, NotAuthenticated, NotPermitted, TooManyRequests
 from perdure.values.access_tokens import Caller, TokenScope
 from perdure.values.changes import PROGRAM
 from worker.access.authentication import Authenticator
@@ -60,12 +60,15 @@ class RequestAdmission:
         route = self._route(scope)
         scope["state"]["route"] = f"{scope['method']} {route.path}" if route else UNKNOWN
         declared = (route.openapi_extra or {}) if route else {}
-        scope["state"]["form"] = is_page = bool(declared.get(BROWSER))
+        is_page = bool(declared.get(BROWSER)) if route else _is_looked_at(scope)
+        scope["state"]["form"] = is_page
         if route is not None and SCOPE in declared and declared[SCOPE] is None:
             await self._app(scope, receive, send)
             return
         try:
-            await self._admitted(scope, declared, known=route is not None)
+            await self._admitted(scope, declared, known=route is not None, browser=is_page)
+            if is_page and route is None:
+                raise NoSuchPath("there is no such page")
         except PerdureError as error:
             if is_page:
                 is_unknown = isinstance(error, NotAuthenticated)
@@ -79,12 +82,12 @@ class RequestAdmission:
             return
         await self._app(scope, receive, send)
 
-    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool) -> None:
+    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool, browser: bool) -> None:
         caller: Caller | None = None
         try:
             address = scope["client"][0] if scope.get("client") else ""
             given = _authorization(scope)
-            if not given and declared.get(BROWSER) and (token := self._sessions.token_of(scope)):
+            if not given and browser and (token := self._sessions.token_of(scope)):
                 given = f"Bearer {token}"
             caller = await self._authenticator.caller(given, address)
             # A page that says what the token lacks offers what it permits.
@@ -118,6 +121,12 @@ class RequestAdmission:
             if isinstance(route, APIRoute) and route.matches(scope)[0] is Match.FULL:
                 return route
         return None
+
+
+def _is_looked_at(scope: Scope) -> bool:
+    """Return whether somebody asks for a path in a browser, which shows pages."""
+    accepted = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+    return scope["method"] == "GET" and b"text/html" in accepted and not scope["path"].startswith("/v2/")
 
 
 def _authorization(scope: Scope) -> str:

@@ -218,5 +218,9 @@ def show(progress: Progress, *, verbose: bool = False) -> None:
         out.print(f"events that no step has waited for yet: {progress.kept}")
     for told in not_as_meant(progress, verbose=verbose):
         out.print(told, markup=False)
-    if progress.problem:
-        out.print(progress.problem, markup=False)
+    problem = progress.problem
+    for one in progress.incomplete:
+        # A task that ends with a step's problem has told it already.
+        problem = problem.removeprefix(f"step {one.step}: {one.problem}").lstrip("\n")
+    if problem:
+        out.print(problem, markup=False)

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import InvalidItem, PerdureError
-from perdure.identity import digest
+from perdure.identity import digest, session_digest
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction import offers
 from perdure.memory.write_policies import WritePolicy
@@ -95,12 +95,12 @@ class Promoter:
                 try:
                     jobs, unusable = await self._submitted(work, taken) if extracts else (0, [])
                 except PerdureError as error:
-                    failed.append(f"session {_named(session)[:8]}: {error}")
+                    failed.append(f"session {session_digest(session)[:8]}: {error}")
                     # An outage ends; what is refused once is soon refused again.
                     later.append(now if error.retryable else now + IDLE)
                     break
                 reached(CrashPoint.PROMOTE_SUBMITTED)
-                failed += [f"session {_named(session)[:8]}: {error}" for error in unusable]
+                failed += [f"session {session_digest(session)[:8]}: {error}" for error in unusable]
                 # Only these: another attempt may have ended them, and taken others.
                 await self._promotions.promoted(tenant, session, taken.ids)
                 done = done._replace(episodes=done.episodes + len(taken.episodes), jobs=done.jobs + jobs)
@@ -164,10 +164,6 @@ def _batches(
         yield start, batch.changed(by=work.by, recorded=said)
 
 
-def _named(session: str) -> str:
-    return digest("session/1", session)[:24]
-
-
 def said_of(session: str, episode: Episode) -> Said:
     """Return what was said in an episode, and where: the same episode is the same observation."""
     person = Voice.USER if episode.kind in {EpisodeKind.TURN, EpisodeKind.DECISION} else Voice.AGENT
@@ -176,7 +172,7 @@ def said_of(session: str, episode: Episode) -> Said:
         by=episode.by or person,
         before=_readable(episode.before),
         at=episode.at,
-        occurrence=f"{_named(session)}/{episode.id}",
+        occurrence=f"{session_digest(session)}/{episode.id}",
     )
 
 

@@ -4,9 +4,7 @@ A tenant's keys are ``perdure:{<tenant>}:…``: the braces keep them on one node
 several of them need. Names that callers choose (sessions, say) stay out of keys; only digests of them go in.
 """
 
-from functools import lru_cache
-
-from perdure.identity import digest
+from perdure.identity import digest, session_digest
 
 DUE = "perdure:due"
 """A sorted set: each tenant that has something to forget, by its next due date."""
@@ -253,12 +251,12 @@ def accesses(tenant: str) -> tuple[str, str]:
 
 def written(tenant: str, session: str) -> str:
     """Return the key of where the memories were observed that a session has added: a set of digests."""
-    return _of(tenant, f"written:{digest('session/1', session)[:24]}")
+    return _of(tenant, f"written:{session_digest(session)}")
 
 
 def put_on_hold(tenant: str, session: str) -> str:
     """Return the key of where the memories were observed that a session has put on hold: a set of digests."""
-    return _of(tenant, f"held:{digest('session/1', session)[:24]}")
+    return _of(tenant, f"held:{session_digest(session)}")
 
 
 def observed(tenant: str, behaviour: str) -> str:
@@ -274,12 +272,6 @@ def fixed(tenant: str) -> tuple[str, ...]:
 
 def _session(tenant: str, session: str) -> str:
     return _of(tenant, f"episodes:{session_digest(session)}")
-
-
-@lru_cache(maxsize=4_096)
-def session_digest(session: str) -> str:
-    """Return what stands for a session in keys."""
-    return digest("session/1", session)[:24]
 
 
 def _of(tenant: str, rest: str) -> str:

@@ -67,6 +67,10 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
     late = await installed.typed(first.replace("ANSWER", "MIT"))
     assert late.status == 2
     assert "has ended: it asks nothing" in late.complaint
+    looked_at = await installed.perdure("status", file)
+    assert (looked_at.status, '"packages": 3' in looked_at.out) == (0, True)
+    without = await installed.perdure("status", file, PERDURE_TASK_QUEUE="nobody-here")
+    assert (without.status, without.out) == (0, attached.out)
 
 
 async def test_who_follows_a_task_in_a_terminal_is_asked_there(installed: Installation) -> None:
@@ -197,6 +201,8 @@ async def test_a_failed_task_gives_its_result_to_a_script(installed: Installatio
     assert f"step lock: PRD100 {task_id}.lock: is not a lock file" in failed.complaint
     result = TaskResult.model_validate_json(failed.out)
     assert (result.status, result.problem) == ("failed", failed.complaint.removeprefix("error: PRD400 "))
+    shown = await installed.perdure("status", file)
+    assert (shown.status, shown.out.count("is not a lock file")) == (0, 1)
     again = await installed.perdure("run", file, "--detach")
     assert re.search(r"whose last run ended at 20\d\d-.* UTC: failed; effects that it recorded are not", again.err)
 

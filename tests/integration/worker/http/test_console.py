@@ -67,6 +67,19 @@ async def test_without_a_token_everything_leads_to_the_login(service: Service) -
         assert "set-cookie" not in refused.headers
 
 
+async def test_a_page_that_there_is_not_is_a_page_too(ada: Browser, service: Service) -> None:
+    looking = {"Accept": "text/html,*/*;q=0.8"}
+    found = await ada.client.get("/memorys", headers=looking)
+    assert (found.status_code, "there is no such page" in found.text) == (404, True)
+    assert 'href="/inbox"' in found.text
+    for place, headers in (("/memorys", {}), ("/v2/memorys", looking)):
+        asked = await ada.client.get(place, headers=headers)
+        assert (asked.status_code, asked.headers["content-type"]) == (401, "application/problem+json"), place
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        answer = await client.get("/memorys", headers=looking)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+
+
 async def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(service: Service, user: str) -> None:
     async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
         answer = await client.post("/login", data={"token": await service.token(user_id=user, person=True)})
