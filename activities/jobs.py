@@ -37,6 +37,7 @@ from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.models.errors import ModelFileDamaged, ModelKeyRefused
 from perdure.names import Activity
+from perdure.plurals import counted
 from perdure.stores.redis.changed_tenants import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.temporal.errors import of_call
@@ -321,7 +322,7 @@ def _moments(request: RememberRequest, now: datetime) -> tuple[datetime, ...]:
         InvalidInput: There are fewer moments than items, or more.
     """
     if len(request.recorded) != len(request.items):
-        problem = f"has {len(request.recorded)} moments for {len(request.items)} items"
+        problem = f"has {counted(len(request.recorded), 'moment')} for {counted(len(request.items), 'item')}"
         raise InvalidInput("recorded", problem, fix="give one for each item, or none")
     return tuple(min(one, now) for one in request.recorded)
 

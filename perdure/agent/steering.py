@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant, json_size
+from perdure.plurals import counted
 from perdure.values.changes import Actor
 from perdure.values.feedback import standing
 from perdure.values.steering import (
@@ -144,7 +145,7 @@ class Steering:
             return
         require_judge(request.by)
         if len(self._steered.feedback) >= MOST_FEEDBACK:
-            raise TaskConflict("task", f"has been judged {MOST_FEEDBACK} times already, and takes no more")
+            raise TaskConflict("task", f"has been judged {counted(MOST_FEEDBACK, 'time')} already, and takes no more")
 
     def pause(self, request: PauseRequest, at: Instant) -> None:
         """Pause; a known id changes nothing. It does not check again, as a replay does not check either."""

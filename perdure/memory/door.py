@@ -26,6 +26,7 @@ from perdure.memory.comparison import (
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules, earliest_due
 from perdure.memory.wholeness import Wholeness
+from perdure.plurals import counted
 from perdure.refusals import ContentRefused
 from perdure.stores.journal.lines import Changed, Settled
 from perdure.stores.journal.log import Journal
@@ -227,7 +228,7 @@ class Door:
             await self._longterm.delete(tenant, [one for one in gone if one in stored], fence=fence)
             reached(CrashPoint.FORGET_PURGED)
             if left := await self._longterm.stored(tenant, gone):
-                raise StoreUnavailable("weaviate", f"{len(left)} entries are stored although they were deleted")
+                raise StoreUnavailable("weaviate", f"{counted(len(left), 'deleted entry')} still stored")
             await lease.require(self._margin)
             wordings = [one for line in deletions.values() for one in line.wordings]
             spared = partial(observed_anew, tenant, deletions=deletions)

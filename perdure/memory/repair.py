@@ -14,6 +14,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import StoreUnavailable
 from perdure.memory.retention import earliest_due
 from perdure.models.embedding import Embedder, Vector
+from perdure.plurals import counted
 from perdure.refusals import ContentRefused
 from perdure.stores.journal.lines import Rewriting, of_kind
 from perdure.stores.journal.log import Journal
@@ -106,7 +107,7 @@ class Repair:
                 rewritten = [one for one in stored if one not in refused]
                 still = _not_in(rewritten, await self._longterm.searchable(tenant, rewritten))
             if still:
-                raise StoreUnavailable("weaviate", f"no search by meaning finds {len(still)} entries that are stored")
+                raise StoreUnavailable("weaviate", f"no search by meaning finds {counted(len(still), 'stored entry')}")
             repaired += len(rewritten)
         return repaired
 

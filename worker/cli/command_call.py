@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
+import typer
 from typer.core import TyperCommand
 
 _NEGATIVE = re.compile(r"-(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -29,6 +30,13 @@ def plain_flags(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
+_Misused: type[Any] = typer.BadParameter.__mro__[1]
+"""What Typer raises about options and arguments that are missing, unknown or wrong; it exports the last alone."""
+
+_WITHOUT = ("MissingParameter", "BadOptionUsage")
+"""The errors about what was left out, which say nothing of how it is written."""
+
+
 class CliCommand(TyperCommand):
     """A command that takes a negative number as a value: no option is a number."""
 
@@ -37,7 +45,19 @@ class CliCommand(TyperCommand):
         return plain_flags(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read arguments, with all values from the first negative number on behind ``--``."""
+        """Read arguments; what is left out is complained of with an example of the command."""
+        try:
+            return super().parse_args(ctx, self._numbers_last(args))
+        except _Misused as error:
+            # The parser of options knows no context, without which nothing tells how the command is used.
+            error.ctx = error.ctx or ctx
+            example = re.search(r"^Example: (.+)$", self.help or "", re.MULTILINE)
+            if example and type(error).__name__ in _WITHOUT:
+                error.message = f"{error.message} For example: {example[1]}".strip()
+            raise
+
+    def _numbers_last(self, args: list[str]) -> list[str]:
+        """Return arguments with all values from the first negative number on behind ``--``."""
         taking = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
         before = args[: args.index("--")] if "--" in args else args
         numbers = [
@@ -45,10 +65,8 @@ class CliCommand(TyperCommand):
             for place, one in enumerate(before)
             if _NEGATIVE.fullmatch(one) and not (place and before[place - 1] in taking)
         ]
-        if not numbers:
-            return super().parse_args(ctx, args)
         # Behind "--" nothing is an option: from the first number on, all that is no option goes there in its order.
-        return super().parse_args(ctx, _behind(args, numbers[0], taking))
+        return _behind(args, numbers[0], taking) if numbers else args
 
 
 def _behind(args: list[str], first: int, taking: set[str]) -> list[str]:

@@ -91,7 +91,8 @@ def explained(*, as_json: bool = False) -> Generator[None]:
         problem = error.format_message() if as_json and isinstance(error, _Misused) else ""
         if not problem:
             raise
-        show_json({"error": told(InvalidInput("arguments", problem))})
+        problem, _, example = problem.partition(" For example: ")
+        show_json({"error": told(InvalidInput("arguments", problem, fix=example))})
         raise typer.Exit(Exit.REFUSED) from None
     except KeyboardInterrupt:
         raise typer.Exit(Exit.DETACHED) from None

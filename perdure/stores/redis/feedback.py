@@ -5,6 +5,7 @@ import datetime
 from redis.asyncio import Redis
 
 from perdure.errors import TaskConflict
+from perdure.plurals import counted
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 from perdure.tolerance import read_back
@@ -63,7 +64,9 @@ class RedisFeedback:
             known(epoch),
         )
         if not added:
-            raise TaskConflict("task", f"has been judged {MOST_LATE} times since it ended, and takes no more")
+            raise TaskConflict(
+                "task", f"has been judged {counted(MOST_LATE, 'time')} since it ended, and takes no more"
+            )
 
     async def of(self, tenant: str, task_id: str, first_run: str) -> list[LateFeedback]:
         """Return what was said of one run of a task since it ended, oldest first."""

@@ -12,6 +12,7 @@ from weaviate.collections.classes.batch import BatchObject, BatchObjectReturn, E
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from perdure.errors import StoreUnavailable
+from perdure.plurals import counted
 from perdure.refusals import ContentRefused
 from perdure.stores.weaviate import writes
 from perdure.stores.weaviate.connection import answered_within
@@ -99,7 +100,7 @@ async def test_what_weaviate_refuses_for_its_content_is_refused_with_the_reason_
     with pytest.raises(ContentRefused) as caught:
         await longterm.put(tenant, entries, vectors)
     assert caught.value.reasons == {entry.id: REFUSED for entry in entries}
-    assert str(caught.value) == f"PRD235 weaviate refuses {number} entries: {REFUSED}"
+    assert str(caught.value) == f"PRD235 weaviate refuses {counted(number, 'entry')}: {REFUSED}"
     await longterm.drop_tenant(tenant)
 
 

@@ -58,7 +58,7 @@ async def raw(service: Service, text: bytes, *, seconds: float = 10) -> bytes:
             {},
             422,
             "PRD100",
-            "has 2 moments for 1 items",
+            "has 2 moments for 1 item",
         ),
         (b'{"items": [1], "session": "s"}', {}, 422, "PRD100", "session: is not a field here"),
         (b'{"items": [{"kind": "memory", "content": "a\\ud800b"}]}', {}, 422, "PRD100", "surrogate"),

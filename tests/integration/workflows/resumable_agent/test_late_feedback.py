@@ -192,7 +192,7 @@ async def test_feedback_is_refused_with_the_reason(agents: Bench, gateway: Gatew
     with monkey.context() as patch:
         patch.setattr("perdure.stores.redis.feedback.MOST_LATE", 1)
         await one.feedback(True)
-        with pytest.raises(InvalidTask, match="has been judged 1 times"):
+        with pytest.raises(InvalidTask, match="has been judged 1 time "):
             await one.feedback(True)
         # Its next end was judged by nobody yet.
         word = LateFeedback(id="w", first_run="the next", given=GivenFeedback(passed=True, by=KIM, at=NOW))

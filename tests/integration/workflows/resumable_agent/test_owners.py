@@ -94,7 +94,7 @@ steps:
 """
     result = await agents.run(text)
     [refused] = result.refused
-    assert refused.startswith("1 items: PRD107 of: ")
+    assert refused.startswith("1 item: PRD107 of: ")
     assert len(result.jobs) == 1
     tenant = agents.services.tenant_key.tenant_of_owner(team)
     assert await agents.services.longterm.everything(tenant) == {}
