@@ -17,11 +17,11 @@ from activities.erasure import (
     TenantCall,
 )
 from perdure.history import History
-from perdure.model import Passed
 from perdure.names import Workflow
 from perdure.values.erasures import UNREACHABLE, Erasure, ErasureReceipt
 from perdure.values.requests import EraseRequest
 from workflows import options
+from workflows.carried import Carried, chain
 from workflows.failures import asked
 
 _STOPS_WITHIN = 10
@@ -39,7 +39,7 @@ _PROOFS = 3
 """How often the stores are emptied again if the proof finds something that was written meanwhile."""
 
 
-class Erasing(Passed):
+class Erasing(Carried):
     """How far an erasure has come when its history is rolled over."""
 
     erasure: Erasure
@@ -154,6 +154,7 @@ class EraseMemory:
                 return
             if self._history.is_due:
                 carried = Erasing(
+                    chain=chain(),
                     erasure=erasure,
                     entries=self._entries,
                     keys=self._keys,

@@ -33,6 +33,7 @@ from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import attempt_of, tokens_of_task
 from perdure.tolerance import read_back
 from perdure.values.questions import FailedAttempt
+from workflows.carried import Carried
 from workflows.options import Options
 
 _LONGEST = 2_000
@@ -52,15 +53,15 @@ def required(argument: M | None, fix: str) -> M:
 
 
 def asked(argument: M | None, fix: str) -> M:
-    """Return the input of a workflow that people start; unless a rollover carried it, unknown fields are refused.
+    """Return the input of a workflow that people start; unless an earlier run left it, unknown fields are refused.
 
     Raises:
         ApplicationError: It is missing, or has an unknown field; with the nearest one.
     """
     argument = required(argument, fix)
-    if getattr(argument, "carried", None) is not None:
-        # Temporal calls a later run of a cron workflow continued too, but only a rollover carries something.
-        if workflow.info().continued_run_id is None:
+    carried = getattr(argument, "carried", None)
+    if carried is not None:
+        if not (isinstance(carried, Carried) and carried.is_own):
             raise failure_of(InvalidInput("carried", "is not a field here"))
         return argument
     try:

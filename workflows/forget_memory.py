@@ -20,20 +20,21 @@ from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.history import History
 from perdure.memory.forgetting.forgetter import Tombstoned
 from perdure.memory.forgetting.selection import DueEntry, Forgetting
-from perdure.model import Instant, Passed
+from perdure.model import Instant
 from perdure.names import REPORT, Workflow
 from perdure.plurals import counted
 from perdure.temporal.attributes import TENANT
 from perdure.values.changes import Actor
 from perdure.values.requests import ForgetRequest, ForgetResult, SweepReport
 from workflows import options
+from workflows.carried import Carried, chain
 from workflows.failures import asked, is_conflict, problem_of
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
 
 
-class Sweep(Passed):
+class Sweep(Carried):
     """How far a sweep has come when its history is rolled over."""
 
     now: Instant
@@ -69,14 +70,13 @@ class ForgetMemory:
     async def run(self, request: ForgetRun | None = None) -> ForgetResult:
         """Run the sweep, once the one before it has ended; it waits for no person."""
         request = asked(request, "give a ForgetRequest, {} for the usual one")
-        info = workflow.info()
-        # A reset gives the workflow another run id, but keeps the first run's.
-        first = info.first_execution_run_id
-        begun = request.carried or Sweep(now=request.at or workflow.now(), after="", sweep=first, report=self._report)
+        begun = request.carried or Sweep(
+            chain=chain(), now=request.at or workflow.now(), after="", sweep=chain(), report=self._report
+        )
         now, after, sweep = begun.now, begun.after, begun.sweep
         if not (request.carried or request.dry_run):
             workflow.set_current_details("waiting until no other sweep runs")
-            call = BeginSweepCall(sweep=info.workflow_id)
+            call = BeginSweepCall(sweep=workflow.info().workflow_id)
             await options.change(ForgettingActivities.begin_sweep, call, "Wait until no other sweep runs")
         while tenants := await self._tenants(request, now, after):
             for tenant in tenants:

@@ -14,12 +14,12 @@ from activities.reconciliation import (
 )
 from perdure.errors import StoreLost
 from perdure.history import History
-from perdure.model import Passed
 from perdure.names import REPORT, Activity, Workflow
 from perdure.temporal.errors import failure_of
 from perdure.values.losses import LossKind, Store
 from perdure.values.requests import Reconciled, ReconcileRequest, ReconcileResult
 from workflows import options
+from workflows.carried import Carried, chain
 from workflows.failures import asked
 
 _GONE = {
@@ -38,7 +38,7 @@ _FAILED_AT_MOST = 1000
 """Tenants that are tried again by their names; if there are more, all are. A choice: they fit into one message."""
 
 
-class Reconciling(Passed):
+class Reconciling(Carried):
     """How far a reconciliation has come when its history is rolled over."""
 
     losses: tuple[LostData, ...]
@@ -117,7 +117,13 @@ class ReconcileMemory:
                 self._found = self._found.changed(failed=(), tenants=self._found.tenants - len(only))
             if self._history.is_due:
                 carried = Reconciling(
-                    losses=losses, after=after, found=self._found, operation=operation, only=only, failed=failed
+                    chain=chain(),
+                    losses=losses,
+                    after=after,
+                    found=self._found,
+                    operation=operation,
+                    only=only,
+                    failed=failed,
                 )
                 workflow.continue_as_new(request.changed(carried=carried))
         return ReconcileResult(

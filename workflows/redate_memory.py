@@ -4,17 +4,17 @@ from temporalio import workflow
 
 from activities.due_dates import DueDateActivities, RedateCall
 from perdure.history import History
-from perdure.model import Passed
 from perdure.names import REPORT, Workflow
 from perdure.values.requests import RedateRequest, RedateResult
 from workflows import options
+from workflows.carried import Carried, chain
 from workflows.failures import asked
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
 
 
-class Redating(Passed):
+class Redating(Carried):
     """How far a pass has come when its history is rolled over."""
 
     call: RedateCall
@@ -40,7 +40,7 @@ class RedateMemory:
     async def run(self, request: RedateRun | None = None) -> RedateResult:
         """Redate until everybody was visited."""
         request = asked(request, "give a RedateRequest, {} for the usual one")
-        operation = f"redate:{workflow.info().first_execution_run_id}"
+        operation = f"redate:{chain()}"
         first = RedateCall(again=request.again, operation=operation, by=request.by)
         call = request.carried.call if request.carried else first
         while True:
@@ -62,7 +62,7 @@ class RedateMemory:
                 after=done.after, rules_version=done.rules_version, complete=call.complete and not found.failed
             )
             if self._history.is_due:
-                carried = Redating(call=call, report=self._report)
+                carried = Redating(chain=chain(), call=call, report=self._report)
                 workflow.continue_as_new(RedateRun(again=request.again, by=request.by, carried=carried))
 
     @workflow.query(name=REPORT)

@@ -8,17 +8,18 @@ from temporalio import workflow
 from activities.forgetting import FindUndoCall, ForgettingActivities, RestoreCall
 from perdure.errors import InvalidInput
 from perdure.history import History
-from perdure.model import Instant, Passed
+from perdure.model import Instant
 from perdure.names import Workflow
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import failure_of
 from perdure.values.changes import Actor
 from perdure.values.requests import UndoRequest, UndoResult
 from workflows import options
+from workflows.carried import Carried, chain
 from workflows.failures import asked
 
 
-class Undoing(Passed):
+class Undoing(Carried):
     """How far an undoing has come when its history is rolled over."""
 
     sweep: str
@@ -64,7 +65,7 @@ class UndoForgetting:
                 await self._restore(tenant, sweep, undo.by)
                 after = tenant
                 if self._history.is_due:
-                    carried = Undoing(sweep=sweep, now=self._now, after=after, restored=self._restored)
+                    carried = Undoing(chain=chain(), sweep=sweep, now=self._now, after=after, restored=self._restored)
                     workflow.continue_as_new(undo.changed(carried=carried))
         if not self._restored:
             raise failure_of(

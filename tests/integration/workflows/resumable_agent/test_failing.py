@@ -232,16 +232,41 @@ async def test_a_state_that_somebody_sends_with_a_task_is_refused(agents: Bench)
     assert failure.message == "PRD101 carried: is not a field here"
 
 
-async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each_run(agents: Bench) -> None:
+def carried_by(kind: str, agents: Bench) -> Payload:
+    """Return the input of a workflow that names one user, with the state of another one's run."""
+    if kind == "ResumableAgent":
+        return with_state(agents)
+    tenant, report, now = f"t_{'7' * 64}", {"tenants": 1}, "2026-01-01T00:00:00Z"
+    given = {
+        "EraseMemory": {
+            "user_id": "bob",
+            "carried": {
+                "erasure": {"tenant": tenant, "epoch": 1, "at": now, "operation": "o"},
+                **dict.fromkeys(("entries", "keys", "executions"), 0),
+            },
+        },
+        "ForgetMemory": {"carried": {"now": now, "after": "", "sweep": "s", "report": {}}},
+        "UndoForgetting": {"sweep": "s", "carried": {"sweep": "s", "now": now, "after": "", "restored": 0}},
+        "ReconcileMemory": {"carried": {"losses": [], "after": "", "found": {}, "operation": "o"}},
+        "RedateMemory": {"carried": {"call": {"operation": "o", "by": {"kind": "person"}}, "report": report}},
+    }[kind]
+    return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(given).encode())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["ResumableAgent", "EraseMemory", "ForgetMemory", "UndoForgetting", "ReconcileMemory", "RedateMemory"],
+)
+async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each_run(agents: Bench, kind: str) -> None:
     """Temporal says of its later runs, as of those that a foreign workflow continues as, that they were continued."""
     identifier = f"cron-{uuid4().hex}"
     await agents.client.workflow_service.start_workflow_execution(
         StartWorkflowExecutionRequest(
             namespace="default",
             workflow_id=identifier,
-            workflow_type=WorkflowType(name="ResumableAgent"),
+            workflow_type=WorkflowType(name=kind),
             task_queue=TaskQueue(name=agents.queue),
-            input=Payloads(payloads=[with_state(agents)]),
+            input=Payloads(payloads=[carried_by(kind, agents)]),
             request_id=identifier,
             cron_schedule="@every 1s",
         )
@@ -260,7 +285,8 @@ async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each
         found = await until(failures, lambda some: len(some) >= 2)
     finally:
         await agents.client.get_workflow_handle(identifier).terminate()
-    assert set(found) == {"PRD101 carried: is not a field here"}
+    code = "PRD101" if kind == "ResumableAgent" else "PRD100"
+    assert set(found) == {f"{code} carried: is not a field here"}
 
 
 STEPS = """
