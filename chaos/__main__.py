@@ -126,7 +126,13 @@ async def run(minutes: float, seed: int, home: Path, door: str) -> tuple[Counter
             if times > 1:
                 sys.stdout.write("\n".join([f"{key} happened {times} times:", *story_of(ledger, key), ""]))
         verdict = judge(
-            tasks=load.tasks, jobs=load.jobs, shown=load.shown, done=done, stored=stored, tenant_of=tenant_of
+            tasks=load.tasks,
+            jobs=load.jobs,
+            shown=load.shown,
+            done=done,
+            stored=stored,
+            tenant_of=tenant_of,
+            unanswered=load.unanswered,
         )
         return counts, load, verdict
 

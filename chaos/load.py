@@ -49,6 +49,8 @@ class Load:
     jobs: list[Submitted] = field(default_factory=list[Submitted])
     recalls: int = 0
     sweeps: int = 0
+    unanswered: int = 0
+    """Recalls and sweeps that have begun, and not ended yet."""
     shown: list[Shown] = field(default_factory=list[Shown])
     """What recalls gave, those of the tasks among them."""
 
@@ -127,14 +129,18 @@ class Load:
     async def _recall(self) -> None:
         user = self._user()
         asked = RecallRequest(user_id=user, text=f"what about {self.chance.choice(TOPICS)}?", limit=20)
+        self.unanswered += 1
         found = await insisting(lambda: self.door.recall(asked))
+        self.unanswered -= 1
         self.recalls += 1
         self.shown += [Shown(user, text) for text in found]
         await asyncio.sleep(0.2)
 
     async def _sweep(self) -> None:
         user = self._user()
+        self.unanswered += 1
         await insisting(lambda: self.gateway.forget(ForgetRequest(user_id=user, approved=True), by=BY))
+        self.unanswered -= 1
         self.sweeps += 1
         await asyncio.sleep(2)
 

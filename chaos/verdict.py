@@ -62,6 +62,7 @@ def judge(
     done: Counter[str],
     stored: Mapping[str, Stored],
     tenant_of: Callable[[str], str],
+    unanswered: int = 0,
 ) -> Verdict:
     """Count what was lost, doubled, stuck, stored but not found by its own vector, or shown to another user.
 
@@ -72,8 +73,9 @@ def judge(
         done: How often each effect happened, by its idempotency key.
         stored: What the store holds, by tenant.
         tenant_of: Derives a tenant from a user id.
+        unanswered: How many recalls and sweeps did not end.
     """
-    verdict = Verdict(leaked=sum(one.user not in one.text for one in shown))
+    verdict = Verdict(leaked=sum(one.user not in one.text for one in shown), stuck=unanswered)
     wanted: dict[str, set[str]] = {}
     for task in tasks:
         tenant = tenant_of(task.task.user_id)

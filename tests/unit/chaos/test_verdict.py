@@ -43,6 +43,7 @@ class Run:
     seen: dict[str, int]
     unindexed: int = 0
     shown: list[Shown] = field(default_factory=lambda: [Shown("ada", "ada marked m0")])
+    unanswered: int = 0
 
     def judged(self) -> Verdict:
         """Return what the judge says of it."""
@@ -53,6 +54,7 @@ class Run:
             done=self.done,
             stored={"t_ada": Stored(seen=self.seen, unindexed=self.unindexed)},
             tenant_of=tenant_of,
+            unanswered=self.unanswered,
         )
 
 
@@ -118,6 +120,12 @@ def test_a_job_without_a_receipt_is_stuck(run: Run) -> None:
     run.job.receipt = None
     verdict = run.judged()
     assert (figures(verdict), verdict.writes, verdict.holds) == ({"stuck": 1}, 2, False)
+
+
+def test_a_recall_or_a_sweep_without_an_end_is_stuck(run: Run) -> None:
+    run.unanswered = 1
+    verdict = run.judged()
+    assert (figures(verdict), verdict.holds) == ({"stuck": 1}, False)
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
