@@ -17,7 +17,6 @@ from temporalio.client import WorkflowHandle
 from activities.forgetting import ForgettingActivities
 from perdure.crashpoints import CrashPoint
 from perdure.errors import StoreUnavailable
-from perdure.identity import object_uuid
 from perdure.memory import door
 from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter, Tombstoned
@@ -25,13 +24,13 @@ from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
-from perdure.stores.weaviate.mapping import properties_of
 from perdure.temporal import failures
 from perdure.values.changes import Actor
 from perdure.values.entries import State
 from perdure.values.requests import ForgetResult, SweepReport
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
+from tests.support.broken_entries import break_entry
 from tests.support.waiting import until
 from workflows import options
 from workflows.forget_memory import ForgetRun
@@ -91,16 +90,6 @@ async def two(servers: Servers) -> AsyncGenerator[tuple[str, str]]:
     await redis.aclose()
 
 
-async def break_entry(here: Deployment, tenant: str) -> None:
-    """Leave an entry in the store that no build can read."""
-    longterm: Any = here.services.longterm
-    [entry] = await longterm.due(tenant, before=LONG_AGO, limit=1)
-    collection = (await longterm._connection.collection("memory")).with_tenant(tenant)
-    broken = {**properties_of(entry), "document": "{"}
-    vector = (await here.services.embedder.embed([entry.text]))[0]
-    await collection.data.replace(object_uuid(tenant, entry.id), properties=broken, vector=vector)
-
-
 @pytest.mark.parametrize("protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["bounded", "control"])
 async def test_a_tenant_that_fails_does_not_starve_those_after_it(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: tuple[str, str], protected: bool
@@ -112,7 +101,8 @@ async def test_a_tenant_that_fails_does_not_starve_those_after_it(
         broken, whole = two
         for tenant in two:
             await write(here, tenant, note(1))
-        await break_entry(here, broken)
+        [entry] = await here.services.longterm.due(broken, before=LONG_AGO, limit=1)
+        await break_entry(here.services, broken, entry)
         sweep = await swept(here)
         if protected:
             report = (await sweep.result()).report

@@ -27,6 +27,7 @@ from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import LATER
 from tests.integration.memory.reconciliation.test_losses import copied, fill, remembered
+from tests.support.broken_entries import break_entry
 from worker.schedules import start_reconciling
 from worker.upkeep import keep_compared
 
@@ -68,15 +69,21 @@ async def test_what_was_accepted_by_a_worker_that_died_is_remembered_after_all(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("why", ["another writer holds it", "an entry cannot be read"])
 async def test_one_tenant_that_cannot_be_reconciled_keeps_nobody_else_waiting(
-    own_servers: OwnServers, tmp_path: Path, tenant: str
+    own_servers: OwnServers, tmp_path: Path, tenant: str, why: str
 ) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with deployment(fleet.addresses, tmp_path) as here:
         before = await fill(here.services, tenant)
-        (here.settings.journal_folder / "a_busy").mkdir()
-        # Nobody gives it back for as long as a writer waits for another.
-        await here.services.redis.set(keys.lease("a_busy"), "another", px=60_000)
+        if why == "an entry cannot be read":
+            await fill(here.services, "a_busy")
+            entry = next(iter((await here.services.longterm.everything("a_busy")).values()))
+            await break_entry(here.services, "a_busy", entry)
+        else:
+            (here.settings.journal_folder / "a_busy").mkdir()
+            # Nobody gives it back for as long as a writer waits for another.
+            await here.services.redis.set(keys.lease("a_busy"), "another", px=60_000)
         result = await reconciled(here)
         assert [one.partition(":")[0] for one in result.found.failed] == ["a_busy"]
         assert (result.found.tenants, await remembered(here.services, tenant)) == (2, before)
