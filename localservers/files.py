@@ -40,9 +40,17 @@ def writable(folder: Path) -> Generator[None]:
 
 def unusable(folder: Path, error: OSError) -> HomeUnusable:
     """Return the error to raise when the disk refuses something, with what to do about it."""
-    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-    fix = "free some space" if full else "make it writable, or choose other folders with PERDURE_HOME and PERDURE_CACHE"
-    return HomeUnusable(f"{error.filename or folder}: {error.strerror or error}; {fix}")
+    others = "choose other folders with PERDURE_HOME and PERDURE_CACHE"
+    there = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        told = f"{error.filename or folder}: {error.strerror}; free some space"
+    elif not there.is_dir():
+        told = f"{folder} cannot be made: {there} is no folder; {others}"
+    elif there != folder and error.errno == errno.ENOENT:
+        told = f"{folder} cannot be made in {there}; {others}"
+    else:
+        told = f"{error.filename or folder}: {error.strerror or error}; make it writable, or {others}"
+    return HomeUnusable(told)
 
 
 def replace(file: Path, text: str) -> None:

@@ -40,9 +40,7 @@ _TYPES = {
 """What a value of a type of pydantic's is called where it can be mistaken for another, and how it is written."""
 
 _WANTED = {f"{name}_type": words for names, words in _TYPES.items() for name in names} | {
-    "int_parsing": _TYPES["int",],
-    "int_parsing_size": _TYPES["int",],
-    "int_from_float": _TYPES["int",],
+    **dict.fromkeys(("int_parsing", "int_parsing_size", "int_from_float"), _TYPES["int",]),
     "float_parsing": _TYPES["float", "decimal"],
     "decimal_parsing": _TYPES["float", "decimal"],
     "bool_parsing": _TYPES["bool",],
@@ -277,10 +275,7 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
     if kind == "string_type" and isinstance(value, int | float):
         return f"is {kind_of(value)}", "put it in quotes"
     if kind in _WANTED:
-        noun, fix = _WANTED[kind]
-        if noun.endswith("number") and re.fullmatch(r"[0-9.]+ ?[A-Za-z%]+", str(value)):
-            fix = "write it without a unit"
-        return (f"{named}is not {noun}", fix) if noun and named else (f"is {kind_of(value)}", fix or f"write {noun}")
+        return _of_other_type(*_WANTED[kind], value, named)
     if kind in _BOUNDS and str(value).casefold().lstrip("+-") == "nan":
         kind = "finite_number"
     if kind in _BOUNDS:
@@ -289,12 +284,21 @@ def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:
             return _size(value), f"{fix} {context[name]:,}" if value else "fill it in"
         limit = f"{context[name]:g}" if isinstance(context[name], int | float) else context[name]
         return f"{named}is too {'small' if name in ('gt', 'ge') else 'large'}", f"{fix} {limit}"
-    message = one["msg"].removeprefix("Value error, ")
-    return _OTHERS.get(kind) or _parted(message[:1].lower() + message[1:])
+    return _OTHERS.get(kind) or _parted(one["msg"].removeprefix("Value error, "))
+
+
+def _of_other_type(noun: str, fix: str, value: object, named: str) -> tuple[str, str]:
+    """Return that a value is not of a type, with its name where it may be shown, and what to write."""
+    if noun.endswith("number") and re.fullmatch(r"\.?\d[\d.]* ?[A-Za-z%]+", str(value)):
+        fix = "write it without a unit"
+    if noun and named:
+        return f"{named}is not {noun}", fix or ("write it in digits" if noun.endswith("number") else f"write {noun}")
+    return f"is {kind_of(value)}", fix or f"write {noun}"
 
 
 def _parted(message: str) -> tuple[str, str]:
     """Return what a validator of ours found wrong, and what to write, which it puts in brackets."""
+    message = message[:1].lower() + message[1:]
     both = re.fullmatch(r"(.+?) \((.+)\)", message, re.DOTALL)
     return (both[1], both[2]) if both else (message, "")
 

@@ -118,7 +118,7 @@ class Tool(Generic[P, R]):
                 raise InvalidArguments(f"{path}.{name}", told, fix=nearest(name, self.parameters))
         for name, required in self.parameters.items():
             if required and name not in given:
-                raise InvalidArguments(f"{path}.{name}", f"tool {self.name!r} needs it")
+                raise InvalidArguments(f"{path}.{name}", f"tool {self.name!r} needs it", fix="add it")
 
     def validate(
         self, arguments: Mapping[str, JsonValue], path: str = "args", *, partial: bool = False

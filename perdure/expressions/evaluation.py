@@ -70,7 +70,7 @@ def compiled(source: str, field: str) -> Expression:
         return _compiled(source)
     except ValueError as problem:
         told = f"${{{source}}} does not parse: {parse_problem(str(problem))}"
-        fix = "one ${…} is enough: what is in it is all an expression" if "'$'" in told else ""
+        fix = "one ${…} is enough: what is in it is all an expression" if "'$'" in told else "complete or correct it"
         raise InvalidExpression(field, told, fix=fix) from None
     except LookupError as problem:
         name = str(problem.args[0])

@@ -144,7 +144,7 @@ def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
         InvalidInput: It cannot be used.
     """
     if not file.is_file():
-        raise InvalidInput("FILE.yaml", f"there is no file {file}")
+        raise InvalidInput("FILE.yaml", f"there is no file {file}", fix="give the path of a skill or a task")
     text = text_of(file, InvalidInput)
     kind, notes = kind_of(text, file), _like_expressions(text)
     match kind:

@@ -162,7 +162,8 @@ async def try_(
     """
     for file in files:
         if not file.is_file():
-            raise InvalidInput("CASES.yaml", f"{file} is no file" if file.exists() else f"there is no file {file}")
+            told = f"{file} is no file" if file.exists() else f"there is no file {file}"
+            raise InvalidInput("CASES.yaml", told, fix="give the path of a file with cases")
     settings, shown = Settings(), list[dict[str, object]]()
     skills, toolbox = skills_of(settings), known_tools_of(settings)
     for file in files:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from rich.console import Console, RenderableType
 
 from perdure.documents import refused
-from perdure.errors import InvalidInput, PerdureError, StoreRefused, Unavailable
+from perdure.errors import InvalidInput, PerdureError, StoreRefused, StoreUnavailable, Unavailable
 from perdure.models.errors import ModelRefused
 
 out = Console(highlight=False, soft_wrap=True)
@@ -23,6 +23,15 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 _Misused: type[Any] = typer.BadParameter.__mro__[1]
 """What Typer raises about options and arguments that are missing, unknown or wrong; it exports the last alone."""
+
+
+_ADDRESSES = {
+    "temporal": "TEMPORAL_ADDRESS",
+    "redis": "PERDURE_REDIS_URL",
+    "weaviate": "PERDURE_WEAVIATE_URL",
+    "openai": "OPENAI_BASE_URL",
+}
+"""Where the address of each server is set."""
 
 
 class Exit(IntEnum):
@@ -100,9 +109,16 @@ def explained(*, as_json: bool = False) -> Generator[None]:
 
 def _end(error: PerdureError, *, as_json: bool) -> NoReturn:
     if not as_json:
-        fail(_from_here(str(error), error), status_of(error))
+        fix = how_to_reach(error)
+        fail(_from_here(str(error), error) + (f" ({fix})" if fix else ""), status_of(error))
     show_json({"error": told(error)})
     raise typer.Exit(status_of(error)) from None
+
+
+def how_to_reach(error: PerdureError) -> str:
+    """Return what to do about a server that does not answer; empty: it is none, or its address is not a setting."""
+    address = _ADDRESSES.get(error.store) if isinstance(error, StoreUnavailable) else None
+    return f"start it, or correct {address}; 'perdure doctor' looks at each server" if address else ""
 
 
 def _from_here(text: str, error: PerdureError) -> str:
@@ -122,6 +138,7 @@ def _name(error: Any) -> str:
 def told(error: PerdureError) -> dict[str, str]:
     """Return an error for a script: its code, its message, and the field and the fix where it names them."""
     parts = {name: str(getattr(error, name, "")) for name in ("field", "problem", "fix", "place")}
+    parts["fix"] = parts["fix"] or how_to_reach(error)
     return {"code": error.code, "message": str(error).removeprefix(f"{error.code} "), **parts}
 
 

@@ -101,6 +101,7 @@ def test_a_command_while_nothing_answers(line: str) -> None:
     }
     told = refused(*shlex.split(line), status=3, env=nowhere)
     assert "temporal: 127.0.0.1:9 does not answer" in told
+    assert "start it, or correct TEMPORAL_ADDRESS" in told
 
 
 def test_an_address_that_is_none_is_named() -> None:
