@@ -84,7 +84,7 @@ class Running:
     async def ended(self) -> Ran:
         """Wait for its end."""
         out, err = await asyncio.wait_for(self.process.communicate(), 110)
-        return Ran(status=self.process.returncode or 0, out=out.decode(), err=self._seen + err.decode())
+        return Ran(status=self.process.returncode or 0, out=(out or b"").decode(), err=self._seen + err.decode())
 
 
 class Talking(Running):
@@ -100,6 +100,18 @@ class Talking(Running):
         assert self.process.stdout
         found = await asyncio.wait_for(self.process.stdout.readexactly(len(text.encode())), 30)
         assert found.decode() == text
+
+
+class AtTerminal(Running):
+    """A command in a terminal."""
+
+    def __init__(self, process: asyncio.subprocess.Process, controller: int) -> None:
+        super().__init__(process)
+        self._controller = controller
+
+    def type(self, line: str) -> None:
+        """Type a line."""
+        os.write(self._controller, f"{line}\n".encode())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +156,23 @@ class Installation:
         finally:
             os.close(terminal)
             os.close(controller)
+
+    async def at_terminal(self, *arguments: str) -> "AtTerminal":
+        """Start the command in a terminal that shows what it prints, too, and into which lines are typed."""
+        controller, terminal = pty.openpty()
+        self.terminals.append(controller)
+        process = await asyncio.create_subprocess_exec(
+            *forked(),
+            *arguments,
+            env=self.environment,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.folder,
+        )
+        os.close(terminal)
+        self.processes.append(process)
+        return AtTerminal(process, controller)
 
     async def in_terminal(self, *arguments: str) -> Running:
         """Start the command in a terminal into which nothing is typed."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import yaml
 from temporalio.client import Client
 
 from localservers import Server
@@ -95,6 +96,38 @@ async def test_a_question_that_is_answered_elsewhere_is_no_longer_asked(installe
     assert answered.status == 0, answered.err
     ended = await following.ended()
     assert (ended.status, "it was answered elsewhere" in ended.err or "completed" in ended.out) == (0, True)
+
+
+@pytest.mark.slow
+async def test_what_all_tasks_ask_is_answered_in_one_terminal(installed: Installation) -> None:
+    file, _ = installed.audit("nodeenv==1.12.0", "prompt-toolkit==3.0.52")
+    user = yaml.safe_load((installed.folder / file).read_text())["user_id"]
+    workflow_id = json.loads((await installed.perdure("run", file, "--detach", "--json")).out)["workflow_id"]
+    await until(lambda: progress(installed, file), lambda now: len(now.questions) == 2)
+
+    listed = json.loads((await installed.perdure("inbox", "--user", user, "--json")).out)
+    assert {one["workflow_id"] for one in listed} == {workflow_id}
+    assert len(json.loads((await installed.perdure("inbox", "--user", user, "--limit", "1", "--json")).out)) == 1
+    assert json.loads((await installed.perdure("inbox", "--user", "nobody", "--json")).out) == []
+
+    terminal = await installed.at_terminal("inbox", "--user", user)
+    await terminal.says(f"1 of 2: {workflow_id}")
+    await terminal.says("Which licence")
+    # An empty line leaves it open.
+    terminal.type("")
+    await terminal.says("2 of 2")
+    await terminal.says("Which licence")
+    terminal.type("BSD-3-Clause")
+    assert (await terminal.ended()).status == 0
+    assert len((await progress(installed, file)).questions) == 1
+    again = await installed.at_terminal("inbox", "--user", user)
+    await again.says("1 of 1")
+    await again.says("Which licence")
+    again.type("BSD-3-Clause")
+    assert (await again.ended()).status == 0
+    ended = await installed.perdure("run", file)
+    assert (ended.status, ended.out.startswith("completed")) == (0, True)
+    assert "0 questions" in (await (await installed.at_terminal("inbox", "--user", user)).ended()).err
 
 
 PAYING = """
