@@ -13,7 +13,7 @@ import structlog
 from perdure.agent.steps import step_episodes
 from perdure.agent.steps.attempts import Attempt
 from perdure.agent.steps.calls import Asks, Ended, StepCall, StepContext, Value
-from perdure.agent.steps.foreign_calls import EndCall
+from perdure.agent.steps.foreign_calls import EndCall, ForeignCall
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.steps.values import Values
 from perdure.agent.steps.wait_calls import TakeCall
@@ -30,6 +30,7 @@ from perdure.values.consents import is_granted, withdrawn
 from perdure.values.entries import Purpose
 from perdure.values.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance, permitted
 from perdure.values.items import Item
+from perdure.values.questions import TakenAnswer
 from perdure.values.statements import Said
 
 _log = structlog.get_logger(__name__)
@@ -63,16 +64,7 @@ class SessionWriter:
         """Write what a person answered to a step, how it ended, and how its failure was resolved if it had failed."""
         if not call.memory.remembers:
             return
-        found: list[Episode] = []
-        if call.resumed is not None:
-            answer = call.resumed.answer
-            identifier = step_episodes.question_id(attempt.workflow_id, answer.question_id)
-            question = await self._known(call, identifier, _patience(attempt))
-            found.append(
-                step_episodes.answered(
-                    attempt.workflow_id, call.path, answer, question.said or question.text if question else ""
-                )
-            )
+        found = [] if call.resumed is None else [await self._answered(call, call.resumed.answer, attempt)]
         how: dict[str, Any] = {"epoch": call.epoch, "patience": _patience(attempt)}
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
@@ -97,6 +89,19 @@ class SessionWriter:
             TenantErased: The user was erased since.
         """
         await self._episodes.remove(tenant, session, [_turn_id(one) for one in occurrences], epoch=epoch)
+
+    async def answered(self, call: ForeignCall, attempt: Attempt) -> None:
+        """Write what a person answered to a step that calls what others serve, before it is called."""
+        if call.memory.remembers and call.resumed is not None:
+            found = [await self._answered(call, call.resumed.answer, attempt)]
+            await self.write(call.tenant, call.session, found, epoch=call.epoch, patience=_patience(attempt))
+
+    async def _answered(self, call: StepContext, answer: TakenAnswer, attempt: Attempt) -> Episode:
+        """Return what a person answered to a step, with what it had asked if Redis can tell."""
+        identifier = step_episodes.question_id(attempt.workflow_id, answer.question_id)
+        question = await self._known(call, identifier, _patience(attempt))
+        asked = question.said or question.text if question else ""
+        return step_episodes.answered(attempt.workflow_id, call.path, answer, asked)
 
     async def called(self, call: EndCall, workflow_id: str, outcome: Ended) -> None:
         """Offer memory what a call of an activity or a workflow of others gave back.
@@ -211,7 +216,7 @@ class SessionWriter:
         found = await asyncio.to_thread(statements_of, value, arguments, at=now, policy=self._policy)
         return step_episodes.stated(call, called, workflow_id, found, now)
 
-    async def _known(self, call: StepCall, identifier: str, patience: float) -> Episode | None:
+    async def _known(self, call: StepContext, identifier: str, patience: float) -> Episode | None:
         """Return an earlier episode; None without Redis, as the spool is not searched."""
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(patience):

@@ -58,6 +58,7 @@ class ForeignActivities:
         # Not the same where the step is begun again in one run: what became of the call before may not have been noted.
         owner = f"{activity.info().workflow_run_id}/{call.path}/{activity.info().activity_id}"
         outcome = await self._steps.begin(call, this_attempt(), owner, self._is_known)
+        await self._session.answered(call, this_attempt())
         if isinstance(outcome, Asks):
             raise asking(outcome, call.path)
         return outcome

@@ -200,7 +200,13 @@ EXPORTED = {
 
 HEAVY = ("temporalio", "redis", "weaviate", "openai", "numpy", "opentelemetry")
 
-BESIDES = ("perdure", "perdure.models.embedding", "perdure.models.language", "perdure.registry.agents")
+BESIDES = (
+    "perdure",
+    "perdure.public",
+    "perdure.models.embedding",
+    "perdure.models.language",
+    "perdure.registry.agents",
+)
 """What loads nothing heavy either, and does not say so by its first line."""
 
 

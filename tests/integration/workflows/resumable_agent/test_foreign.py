@@ -360,6 +360,10 @@ async def test_a_call_with_other_arguments_is_made_only_where_a_person_says_that
     third = await agents.start(task)
     assert "step fails: " in (await failed(third)).problem, "what is recorded is asked about no more"
     await agents.replay(again)
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    told = [one.text for one in await agents.services.episodes.told(tenant, task.session, recent=50)]
+    for decided in ("call: yes (answered by anna at 20", f"call: {fate} (answered by anna at 20"):
+        assert any(text.startswith(decided) for text in told), told
 
 
 async def test_what_was_called_with_other_arguments_stays_recorded_where_policies_stop_the_call(
