@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from pydantic import ValidationError
+
 from perdure.memory.audit.audit import Audit
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.absences import Absences
@@ -21,16 +23,7 @@ from perdure.memory.recall.named_memories import answered, directly, links_of
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, NOT_MEANT, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query, RecalledItem, RecallResult, Trigger
-from perdure.memory.recall.ranking import (
-    PROFILES,
-    RELEVANCE_FIRST,
-    Profile,
-    Scored,
-    rank,
-    relevant,
-    reordered,
-    score_exact,
-)
+from perdure.memory.recall.ranking import RELEVANCE_FIRST, Scored, profile_of, rank, relevant, reordered, score_exact
 from perdure.memory.recall.related_memories import with_relatives
 from perdure.memory.recall.sources import Sought, Sources, Wanted
 from perdure.memory.recall.store_requests import StoreRequests
@@ -157,23 +150,33 @@ class Recall:
             query = query.changed(min_confidence=self.min_confidence)
         with self._telemetry.recall(query) as span:
             asking = StoreRequests(self._sources, query)
-            first = asking.withheld(), self._accesses.epoch(query), asking.look_for_loss()
-            if query.keys or not _asks_by_meaning(query):
-                (withheld, told), epoch, _ = await together(*first)
-            else:
-                # Embedding takes most of a recall's time, and none of the answers changes the question.
-                (withheld, told), epoch, _, _ = await together(*first, asking.sought())
-            query = query.changed(withheld=withheld)
-            asking.limited(query)
-            found, always, episodes = await together(
-                self._items(query, asking), self._always(query, asking), asking.episodes()
-            )
-            found = found._replace(items=with_others(found.items, always))
-            result = await self._told(query, asking, found, episodes, started)
-            result = await self._audited(query, result.changed(withheld=told))
+            try:
+                result, epoch = await self._answered(query, asking, started)
+            except ValidationError:
+                # Of an entry that no build can read, the journal has what was written.
+                asking = StoreRequests(self._sources, query)
+                asking.degraded.add("weaviate")
+                result, epoch = await self._answered(query, asking, started)
             self._telemetry.finished(span, result)
         self._accesses.add(query, result, epoch)
         return result
+
+    async def _answered(self, query: Query, asking: StoreRequests, started: float) -> tuple[RecallResult, int | None]:
+        """Return the answer, and the user's epoch."""
+        first = asking.withheld(), self._accesses.epoch(query), asking.look_for_loss()
+        if query.keys or not _asks_by_meaning(query):
+            (withheld, told), epoch, _ = await together(*first)
+        else:
+            # Embedding takes most of a recall's time, and none of the answers changes the question.
+            (withheld, told), epoch, _, _ = await together(*first, asking.sought())
+        query = query.changed(withheld=withheld)
+        asking.limited(query)
+        found, always, episodes = await together(
+            self._items(query, asking), self._always(query, asking), asking.episodes()
+        )
+        found = found._replace(items=with_others(found.items, always))
+        result = await self._told(query, asking, found, episodes, started)
+        return await self._audited(query, result.changed(withheld=told)), epoch
 
     async def _audited(self, query: Query, result: RecallResult) -> RecallResult:
         """Audit who recalled what; the result says so if that is impossible."""
@@ -274,7 +277,7 @@ class Recall:
         found = sorted(within, key=lambda entry: (entry.newest, entry.id), reverse=True)
         chosen = [score_exact(entry, now=query.now, rules=self.rules) for entry in found[:limit]]
         if query.profile is not None:
-            chosen = reordered(chosen, _profile(query), now=query.now, task=query.task, rules=self.rules)
+            chosen = reordered(chosen, profile_of(query.ordered_by), now=query.now, task=query.task, rules=self.rules)
         return [recalled(scored, FoundBy.FILTERS, "it meets the filters") for scored in chosen]
 
     async def _named(self, query: Query, asking: StoreRequests, limit: int) -> list[RecalledItem]:
@@ -290,7 +293,7 @@ class Recall:
             direct,
             counts=asking.counts,
             now=query.now,
-            profile=_profile(query),
+            profile=profile_of(query.ordered_by),
             rules=self.rules,
         )
         named = {one.scored.entry.id for one in found}
@@ -310,7 +313,7 @@ class Recall:
         within = [hit for hit in hits if asking.counts(hit.entry)]
         ranked = rank(within, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self.rules)
         chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant(ranked)
-        profile = _profile(query)
+        profile = profile_of(query.ordered_by)
         if profile is not RELEVANCE_FIRST:
             chosen = reordered(chosen, profile, now=query.now, task=query.task, rules=self.rules)
         return [recalled(scored, found_by, explained(scored, profile)) for scored in chosen]
@@ -340,7 +343,3 @@ class Recall:
 
 def _asks_by_meaning(query: Query) -> bool:
     return bool(query.text.strip()) and query.strategy not in {Strategy.PRECISE, Strategy.STRUCTURED}
-
-
-def _profile(query: Query) -> Profile:
-    return PROFILES.get(query.ordered_by.value, RELEVANCE_FIRST)

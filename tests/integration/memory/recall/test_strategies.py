@@ -21,6 +21,7 @@ from perdure.values.items import Item, MemoryItem, PatternItem, item_id, record_
 from perdure.values.jobs import Batch, Fate
 from perdure.values.strategies import ProfileName, Strategy
 from tests.integration.conftest import Stores
+from tests.support.broken_entries import break_entry
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -333,3 +334,17 @@ async def test_what_was_left_out_is_explained_and_only_where_it_is_asked_for(
     assert others == {"exec_1": ("record", Omission.FILTERED), "turn_1": ("turn", Omission.FILTERED)}
     wide = await ask(recall_of(stores, tmp_path, min_confidence=0.4), tenant, "Which editor may it be?")
     assert doubted.text in texts(wide), "the least confidence is a setting"
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+async def test_an_entry_that_no_build_can_read_keeps_nobody_from_recalling(
+    stores: Stores, recall: Recall, tenant: str, strategy: Strategy
+) -> None:
+    await write(stores, tenant, CLUSTER, WORK)
+    broken = await stores.longterm.get(tenant, [item_id(tenant, CLUSTER)])
+    await break_entry(stores, tenant, broken[item_id(tenant, CLUSTER)])
+
+    result = await ask(recall, tenant, "How many nodes has k8s?", strategy=strategy)
+
+    assert CLUSTER.content in texts(result), "the journal has it as it was written"
+    assert result.degraded == ("weaviate",)
