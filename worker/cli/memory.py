@@ -308,8 +308,7 @@ async def _redate(*, as_json: bool) -> None:
     if as_json:
         show_json(done)
     else:
-        users = counted(done.tenants, "user")
-        out.print(f"dated {counted(done.redated, 'entry')} anew; looked at {users}")
+        out.print(f"dated {counted(done.redated, 'entry')} anew, in the memory of {counted(done.tenants, 'user')}")
         for failed in done.failed:
             out.print(f"  left to the next pass: {failed}", markup=False)
     if done.failed:
@@ -320,8 +319,8 @@ def show_sweep(swept: ForgetResult) -> None:
     """Print what a sweep did, for a person."""
     report = swept.report
     forgot, purged = ("would forget", "would purge") if swept.dry_run else ("forgot", "purged")
-    users = counted(report.tenants, "user")
-    out.print(f"{forgot} {counted(report.forgotten, 'entry')}, {purged} {report.purged}; looked at {users}")
+    whose = f", in the memory of {counted(report.tenants, 'user')}" if report.tenants else ": nobody has anything due"
+    out.print(f"{forgot} {counted(report.forgotten, 'entry')}, {purged} {report.purged}{whose}")
     for reason, number in report.reasons.items():
         out.print(f"  {number} × {reason}", markup=False)
     for held in report.held:
