@@ -149,7 +149,7 @@ def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
     kind, notes = kind_of(text, file), _like_expressions(text)
     match kind:
         case "task":
-            _check_task(file, text, settings)
+            check_task(file, settings)
         case "policy":
             notes += [
                 f"{line_of(text, 'when')}: {doubt}" for doubt in unguarded(policies_in({file: text}).policies, settings)
@@ -187,9 +187,14 @@ def _skills_beside(file: Path, settings: Settings) -> SkillLibrary:
     return SkillLibrary([folder, *settings.skills], prompts=known)
 
 
-def _check_task(file: Path, text: str, settings: Settings) -> None:
+def check_task(file: Path, settings: Settings) -> None:
+    """Check that a task's skill, inputs and tools, or its agent, are among what the settings name.
+
+    Raises:
+        InvalidInput: It cannot be run, with the line.
+    """
     task: AgentTask = read_task(file)
-    with placing(file, text):
+    with placing(file, text_of(file, InvalidInput)):
         if task.skill:
             linked = skills_of(settings).linked(task.skill)
             check_linked(linked, known_tools_of(settings))

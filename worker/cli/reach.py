@@ -1,6 +1,7 @@
 """How the CLI reaches an installation: its settings, its servers, and the gateway to it."""
 
 import getpass
+from pathlib import Path
 
 from temporalio.client import Plugin
 
@@ -38,6 +39,24 @@ def require_same_settings(settings: Settings) -> None:
         different = f" ({one.origin})" if one.origin else ""
         problem = f"are not those that {one.worker} was started with{different}; nothing was started"
         raise InvalidInput("settings", problem, fix=one.fix)
+
+
+def require_startable(settings: Settings, unchecked: Path | None) -> None:
+    """Check what a task needs of this machine before it starts.
+
+    Args:
+        settings: The settings of this process.
+        unchecked: The task's file where no worker is there to check the task: what it names is looked for here then, if
+            the servers are this machine's; elsewhere, workers may have other tools and skills.
+
+    Raises:
+        InvalidInput: A worker of this machine has other settings or files; or the task cannot be run, with the line.
+    """
+    require_same_settings(settings)
+    if unchecked is not None and state(settings) is not None:
+        from worker.cli.check import check_task  # noqa: PLC0415  it loads tools and skills
+
+        check_task(unchecked, settings)
 
 
 def note_other_settings(settings: Settings) -> None:

@@ -26,7 +26,7 @@ from perdure.values.events import Event
 from perdure.values.questions import Answer, Question
 from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, TaskResult
-from worker.cli.reach import gateway, note_other_settings, person, require_same_settings, started
+from worker.cli.reach import gateway, note_other_settings, person, require_startable, started
 from worker.cli.task_files import read_task, workflow_id_of
 from worker.cli.values import json_or_text
 from worker.gateway import Gateway
@@ -90,7 +90,7 @@ async def run(
     asked = {"step": step, "confirmed": ANY if yes else ""}
     begin = validated(BeginRequest, asked, "", InvalidTask) if step else None
     how = _Shown(detach=detach, traced=traced, verbose=verbose, as_json=as_json)
-    await _run(read_task(file), begin, how, again=again)
+    await _run(read_task(file), begin, how, file, again=again)
 
 
 async def fork(
@@ -115,7 +115,7 @@ async def fork(
     task = read_task(file)
     forked = validated(AgentTask, task.model_dump() | {"task_id": task_id}, "", InvalidTask)
     begin = validated(BeginRequest, {"step": step, "of": task.task_id}, "", InvalidTask)
-    await _run(forked, begin, _Shown(detach=detach, traced=traced, verbose=verbose, as_json=as_json))
+    await _run(forked, begin, _Shown(detach=detach, traced=traced, verbose=verbose, as_json=as_json), file)
 
 
 class _Shown(NamedTuple):
@@ -127,7 +127,7 @@ class _Shown(NamedTuple):
     as_json: bool
 
 
-async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, again: bool = False) -> None:
+async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, file: Path, *, again: bool = False) -> None:
     # It takes .2 s to load (measured), which "status" and "answer" need not wait for.
     from worker.telemetry import Telemetry, render_tree, spans_of  # noqa: PLC0415
 
@@ -139,7 +139,8 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, *, agai
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
             # What is only looked at may be of a worker with others.
-            guard = functools.partial(require_same_settings, settings)
+            unchecked = None if await installation.serving() else file
+            guard = functools.partial(require_startable, settings, unchecked)
             begun = await _started(installation, task, begin, guard, again=again)
             workflow_id = begun.workflow_id
             _say_started(begun)

@@ -85,6 +85,29 @@ async def look(call: ToolCall) -> str:
 
 
 @pytest.mark.slow
+def test_a_task_that_cannot_be_run_is_refused_before_a_worker_can_tell(
+    servers: Servers, beside: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "hold.yaml").write_text("name: hold\nsteps: [{id: a, tool: look}]\n")
+    (tmp_path / "tools.py").write_text(TOOL)
+    mine = {"PERDURE_TOOLS": '["./tools.py"]', "PERDURE_SKILLS": '["skills"]'}
+    try:
+        assert perdure(beside, "up", "--no-worker", temporal=servers.temporal).returncode == 0
+        for line, told in (("skill: hlod", "did you mean 'hold'"), ("skill: hold\ninputs: {a: 1}", "no such input")):
+            identifier = f"wrong-{uuid4().hex[:8]}"
+            (tmp_path / "wrong.yaml").write_text(f"task_id: {identifier}\nuser_id: ada\n{line}\n")
+            # The worker that it starts takes seconds to load.
+            refused = perdure(beside, "run", "wrong.yaml", temporal=servers.temporal, cwd=tmp_path, **mine)
+            assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
+            assert re.search(r"error: PRD\d+ wrong\.yaml:[34]: ", refused.stderr), refused.stderr
+            shown = perdure(beside, "tasks", "list", temporal=servers.temporal, cwd=tmp_path, **mine)
+            assert identifier not in shown.stdout
+    finally:
+        perdure(beside, "down")
+
+
+@pytest.mark.slow
 def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
     servers: Servers, beside: Settings, tmp_path: Path
 ) -> None:
