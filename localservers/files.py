@@ -41,9 +41,11 @@ def writable(folder: Path) -> Generator[None]:
 def unusable(folder: Path, error: OSError) -> HomeUnusable:
     """Return the error to raise when the disk refuses something, with what to do about it."""
     others = "choose other folders with PERDURE_HOME and PERDURE_CACHE"
-    there = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+    there = next((one for one in (folder, *folder.parents) if written_at(one)), folder)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         told = f"{error.filename or folder}: {error.strerror}; free some space"
+    elif error.errno == errno.ENAMETOOLONG:
+        told = f"{folder}: {error.strerror}; {others}"
     elif not there.is_dir():
         told = f"{folder} cannot be made: {there} is no folder; {others}"
     elif there != folder and error.errno == errno.ENOENT:

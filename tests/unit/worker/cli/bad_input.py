@@ -281,6 +281,15 @@ MODULES = {
     ),
 }
 
+HOMES = {
+    "/proc/nothing/x": ("/proc/nothing/x cannot be made in /proc", "choose other folders with PERDURE_HOME"),
+    "/dev/null/x": ("/dev/null/x cannot be made: /dev/null is no folder", "choose other folders with PERDURE_HOME"),
+    "task.yaml": ("task.yaml cannot be made", "choose other folders with PERDURE_HOME"),
+    "task.yaml/home": ("task.yaml is no folder", "choose other folders with PERDURE_HOME"),
+    "x" * 300: ("File name too long", "choose other folders with PERDURE_HOME"),
+}
+"""Data folders that no system can make."""
+
 AWAY = (
     *("status task-x", "run task.yaml", "answer task-x q a", "deliver task-x e 1", "cancel task-x", "pause task-x"),
     *("recall x --user ada", "remember x --user ada", "forget --user ada", "inbox", "tasks list", "explain task-x"),

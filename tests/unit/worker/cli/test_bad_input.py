@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.worker.cli.bad_input import ARGUMENTS, AWAY, MODULES, SETTINGS, SKILL, SKILLS, TASK, TASKS
+from tests.unit.worker.cli.bad_input import ARGUMENTS, AWAY, HOMES, MODULES, SETTINGS, SKILL, SKILLS, TASK, TASKS
 from worker.cli.commands import app
 
 
@@ -34,7 +34,7 @@ def refused(*arguments: str, status: int = 2, env: dict[str, str] | None = None)
 
 
 def test_there_are_as_many_as_were_tried_by_hand() -> None:
-    cases = (TASKS, SKILLS, ARGUMENTS, SETTINGS, MODULES, AWAY)
+    cases = (TASKS, SKILLS, ARGUMENTS, SETTINGS, MODULES, HOMES, AWAY)
     assert sum(map(len, cases)) >= 150
 
 
@@ -87,6 +87,14 @@ def test_a_module_with_tools(here: Path, case: str) -> None:
     told = refused("tools", "list", env={"PERDURE_TOOLS": '["./shop.py"]'})
     # What many modules may have in common is named by the tool.
     assert str(here / "shop.py") in told or "tool recall" in told
+    assert thing in told
+    assert fix in told
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_home(home: str) -> None:
+    thing, fix = HOMES[home]
+    told = refused("up", "--no-worker", status=1, env={"PERDURE_HOME": home})
     assert thing in told
     assert fix in told
 
