@@ -203,7 +203,13 @@ class Settings(BaseSettings):
             name = found.field.partition("[")[0].partition(".")[0]
             if name not in type(self).model_fields:
                 raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
-            fixes = (found.fix, f"set {PREFIX}{name.upper()} or its line in {told_file()}")
+            wrong = {str(one["loc"][0]) for one in error.errors() if one["loc"]} - {name}
+            others = ", ".join(f"{PREFIX}{other.upper()}" for other in sorted(wrong))
+            fixes = (
+                found.fix,
+                f"set {PREFIX}{name.upper()} or its line in {told_file()}",
+                others and f"{others} cannot be used either",
+            )
             raise InvalidInput(found.field, found.problem, fix="; ".join(filter(None, fixes))) from None
 
     def changed(self, **changes: Any) -> Self:

@@ -73,6 +73,13 @@ def test_a_setting(setting: str) -> None:
     assert fix in told
 
 
+def test_all_settings_that_cannot_be_used_are_named() -> None:
+    wrong = {"PERDURE_REDIS_URL": "6379", "PERDURE_FORGETTING_CRON": "x", "PERDURE_TOOL_ATTEMPTS": "many"}
+    told = refused("doctor", env=wrong)
+    assert "redis_url: must be a URL" in told
+    assert "PERDURE_FORGETTING_CRON, PERDURE_TOOL_ATTEMPTS cannot be used either" in told
+
+
 @pytest.mark.parametrize("command", ["check task.yaml", "skills list", "agents list"])
 @pytest.mark.parametrize("setting", ["skills", "agents", "prompts", "mcp_servers"])
 def test_a_folder_that_is_not_there(here: Path, setting: str, command: str) -> None:
