@@ -243,7 +243,7 @@ class PlanRunner:
         if waited.of_plan:
             self._running.state = self._plan.answered(self._running.state, branch, answer)
         else:
-            self._running.update(branch, resumed=Resumed(resume=waited.resume, answer=answer))
+            self._running.update(branch, resumed=Resumed(resume=waited.resume, asked=asked.kind, answer=answer))
 
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""

@@ -16,7 +16,6 @@ from perdure.agent.preparation import ToolShape
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended, Result, StepCall, Value, Waits
 from perdure.agent.steps.foreign_calls import ForeignCall
-from perdure.agent.steps.resume_point import is_undecided
 from perdure.agent.steps.task_calls import EvaluateCall
 from perdure.model import Instant, Passed
 from perdure.plurals import counted
@@ -100,7 +99,10 @@ class Action:
     @property
     def is_undecided(self) -> bool:
         """Whether it has to be decided first whether its tool is called at all."""
-        return self.tool is not None and isinstance(self.call, StepCall) and is_undecided(self.call)
+        if self.tool is None or not isinstance(self.call, StepCall):
+            return False
+        resumed, step = self.call.resumed, self.call.step
+        return resumed.is_refused if resumed else step.when is not None or step.approve is not None
 
     @property
     def decided(self) -> "Action":

@@ -175,7 +175,7 @@ class _Rehearsal:
         match outcome:
             case Asks(question=question, resume=resume):
                 self._state = self._state.undoable(outcome.compensation)
-                resumed = Resumed(resume=resume, answer=self._given.answer(question, self._now))
+                resumed = Resumed(resume=resume, asked=question.kind, answer=self._given.answer(question, self._now))
                 self._state = self._state.branch(action.branch, resumed=resumed)
             case Waits():
                 self._wait(action, outcome)

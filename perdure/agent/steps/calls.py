@@ -14,7 +14,7 @@ from perdure.values.bindings import TaskBinding
 from perdure.values.entries import Lane, MemoryType
 from perdure.values.explanations import RecallSummary
 from perdure.values.items import OfferedItem
-from perdure.values.questions import Question, QuestionKind, TakenAnswer
+from perdure.values.questions import Approval, Question, QuestionKind, TakenAnswer
 from perdure.values.strategies import ProfileName, Strategy
 from perdure.values.tasks import MemoryMode, StepStatus
 
@@ -87,8 +87,15 @@ class Resumed(Passed):
     """What a step gets back after it asked."""
 
     resume: JsonValue
-    """What it handed over with its question."""
+    """What it handed over with its question: the step's own activities read it, and no workflow."""
+    asked: QuestionKind
+    """The kind of its question."""
     answer: TakenAnswer
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a person was asked whether it may act, and did not say yes."""
+        return self.asked is QuestionKind.APPROVAL and self.answer.value != Approval.YES
 
 
 class StepContext(Passed):
@@ -241,7 +248,7 @@ class Asks(Passed):
     kind: Literal["asks"] = "asks"
     question: Question
     resume: JsonValue = None
-    """What the step needs to go on; it comes back with the answer, and nobody else reads it."""
+    """What the step needs to go on; it comes back with the answer, and nothing but its own activities reads it."""
     compensation: Compensation | None = None
     """What undoes what its tool has done already."""
 

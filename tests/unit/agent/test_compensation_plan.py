@@ -25,7 +25,10 @@ PREPARED = PreparedTask.model_validate(
     }
 )
 PLAN = CompensationPlan(TASK, PREPARED)
-RESUMED = Resumed(resume={"asked": "approval"}, answer=TakenAnswer(question_id="a", value="yes", at=NOW))
+YES = TakenAnswer(question_id="a", value="yes", at=NOW)
+RESUMED = Resumed(
+    resume={"asked": "approval"}, asked=QuestionKind.APPROVAL, answer=TakenAnswer(question_id="a", value="yes", at=NOW)
+)
 DONE = Ended(result=Result(status=StepStatus.DONE))
 SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
 

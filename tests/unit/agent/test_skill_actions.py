@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish
 from perdure.agent.preparation import InnerSkill, PreparedTask
@@ -18,12 +19,15 @@ from perdure.names import Activity
 from perdure.skills.library import read_skill
 from perdure.skills.steps import LetStep
 from perdure.values.bindings import TaskBinding
-from perdure.values.questions import AfterFailure, TakenAnswer
+from perdure.values.questions import AfterFailure, QuestionKind, TakenAnswer
 from perdure.values.tasks import StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 EARLIER = NOW - timedelta(hours=1)
-RESUMED = Resumed(resume={"asked": "approval"}, answer=TakenAnswer(question_id="a", value="yes", at=NOW))
+YES = TakenAnswer(question_id="a", value="yes", at=NOW)
+RESUMED = Resumed(
+    resume={"asked": "approval"}, asked=QuestionKind.APPROVAL, answer=TakenAnswer(question_id="a", value="yes", at=NOW)
+)
 BINDING = TaskBinding(skill="s", version="v", inputs={}, day=NOW.date())
 DONE = Ended(result=Result(status=StepStatus.DONE))
 
@@ -210,3 +214,28 @@ def test_elements_are_named_to_people_and_in_what_temporal_keeps_by_a_setting(is
     [action] = actions_of(plan, state)
     assert (action.path, action.shown) == ("shop[0].item[0].a", "shop[North].item[7].a")
     assert action.told == (action.shown if is_named else action.path)
+
+
+@pytest.mark.parametrize(
+    ("more", "asked", "value", "undecided"),
+    [
+        ("", None, "", False),
+        ('when: "${true}"', None, "", True),
+        ("approve: Sure", None, "", True),
+        ("approve: Sure", QuestionKind.APPROVAL, "yes", False),
+        ("approve: Sure", QuestionKind.APPROVAL, "no", True),
+        ("", QuestionKind.APPROVAL, "no", True),
+        ('when: "${true}"', QuestionKind.UNKNOWN_EFFECT, "done", False),
+        ("approve: Sure", QuestionKind.INPUT, "7", False),
+    ],
+)
+@pytest.mark.parametrize("resume", [None, {"asked": "approval"}, {"later": ["builds", {"say": "otherwise"}]}, 7])
+def test_whether_a_step_is_decided_first_does_not_depend_on_what_it_handed_over(
+    more: str, asked: QuestionKind | None, value: str, undecided: bool, resume: JsonValue
+) -> None:
+    plan, state = begun(f"[{{id: a, tool: t{', ' * bool(more)}{more}}}]")
+    if asked is not None:
+        answer = TakenAnswer(question_id="a", value=value, at=NOW)
+        state = state.branch(MAIN, resumed=Resumed(resume=resume, asked=asked, answer=answer))
+    [action] = actions_of(plan, state)
+    assert action.is_undecided == undecided

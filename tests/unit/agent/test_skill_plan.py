@@ -348,7 +348,11 @@ def test_a_step_carries_what_it_is_of_and_what_it_gets_back() -> None:
     prepared, task = once_task()
     plan = SkillPlan(task, prepared)
     state = plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
-    resumed = Resumed(resume={"asked": "approval"}, answer=TakenAnswer(question_id="a", value="yes", at=NOW))
+    resumed = Resumed(
+        resume={"asked": "approval"},
+        asked=QuestionKind.APPROVAL,
+        answer=TakenAnswer(question_id="a", value="yes", at=NOW),
+    )
     move = plan.next(state.branch(MAIN, resumed=resumed), LATER)
     assert isinstance(move, Act)
     call = move.actions[0].call

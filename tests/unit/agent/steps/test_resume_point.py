@@ -29,7 +29,7 @@ def call(more: dict[str, Any], reached: dict[str, Any] | None, answer: TakenAnsw
         path="a",
         occurred_at=NOW,
         step=ToolStep(id="a", tool="look", **more),
-        resumed=Resumed(resume=resume, answer=answer) if resume else None,
+        resumed=Resumed(resume=resume, asked=reached["asked"], answer=answer) if reached else None,
     )
 
 
