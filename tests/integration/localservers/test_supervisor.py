@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -175,6 +176,18 @@ def test_a_home_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
 
     with pytest.raises(HomeUnusable, match="PERDURE_HOME"):
         ensure(settings, worker=False)
+
+
+def test_servers_may_open_as_many_files_as_the_system_lets_them(settings: Settings) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 1_024), hard))
+    try:
+        ensure(settings, worker=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    current = state(settings)
+    assert current
+    assert resource.prlimit(current.servers["redis"].pid, resource.RLIMIT_NOFILE) == (hard, hard)
 
 
 def test_a_server_that_does_not_come_up_says_why(settings: Settings, tmp_path: Path) -> None:
