@@ -30,9 +30,6 @@ def plain_flags(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-_Misused: type[Any] = typer.BadParameter.__mro__[1]
-"""What Typer raises about options and arguments that are missing, unknown or wrong; it exports the last alone."""
-
 _WITHOUT = ("MissingParameter", "BadOptionUsage")
 """The errors about what was left out, which say nothing of how it is written."""
 
@@ -48,12 +45,13 @@ class CliCommand(TyperCommand):
         """Read arguments; what is left out is complained of with an example of the command."""
         try:
             return super().parse_args(ctx, self._numbers_last(args))
-        except _Misused as error:
-            # The parser of options knows no context, without which nothing tells how the command is used.
-            error.ctx = error.ctx or ctx
-            example = re.search(r"^Example: (.+)$", self.help or "", re.MULTILINE)
-            if example and type(error).__name__ in _WITHOUT:
-                error.message = f"{error.message} For example: {example[1]}".strip()
+        except typer.TyperException as caught:
+            error: Any = caught
+            if type(caught).__name__ in _WITHOUT:
+                # The parser of options knows no context, without which nothing tells how the command is used.
+                error.ctx = error.ctx or ctx
+                example = re.search(r"^Example: (.+)$", self.help or "", re.MULTILINE)
+                error.message = f"{error.message} For example: {example[1]}".strip() if example else error.message
             raise
 
     def _numbers_last(self, args: list[str]) -> list[str]:

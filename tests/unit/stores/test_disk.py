@@ -61,6 +61,10 @@ def test_a_file_is_on_the_disk_before_its_name_is(tmp_path: Path, monkeypatch: p
 def test_what_is_appended_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, sizes = tmp_path / "file", list[int]()
     disk.append(path, b"one\n")
-    monkeypatch.setattr(os, "fsync", lambda handle: sizes.append(os.fstat(handle).st_size))
+
+    def noted(handle: int) -> None:
+        sizes.append(os.fstat(handle).st_size)
+
+    monkeypatch.setattr(os, "fsync", noted)
     disk.append(path, b"two\n")
     assert sizes == [len(b"one\ntwo\n")]

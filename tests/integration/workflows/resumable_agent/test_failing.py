@@ -237,7 +237,7 @@ def carried_by(kind: str, agents: Bench) -> Payload:
     if kind == "ResumableAgent":
         return with_state(agents)
     tenant, report, now = f"t_{'7' * 64}", {"tenants": 1}, "2026-01-01T00:00:00Z"
-    given = {
+    given: dict[str, Any] = {
         "EraseMemory": {
             "user_id": "bob",
             "carried": {
