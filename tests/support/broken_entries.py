@@ -11,7 +11,7 @@ from tests.integration.conftest import AnyStores
 async def break_entry(stores: AnyStores, tenant: str, entry: Entry) -> None:
     """Leave an entry in the store that no build can read."""
     longterm: Any = stores.longterm
-    collection = (await longterm._connection.collection("memory")).with_tenant(tenant)
+    collection = (await longterm._connection.collection(entry.kind)).with_tenant(tenant)
     broken = {**properties_of(entry), "document": "{"}
     vector = (await stores.embedder.embed([entry.text]))[0]
     await collection.data.replace(object_uuid(tenant, entry.id), properties=broken, vector=vector)
