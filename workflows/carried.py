@@ -10,7 +10,8 @@ class Carried(Passed):
 
     chain: str = ""
     """The id of the first of these runs. It is made when a workflow starts, so nobody can give it who starts one, also
-    by a cron schedule, whose later runs Temporal calls continued as well."""
+    by a cron schedule, whose later runs Temporal calls continued as well. A workflow of somebody's own that continues
+    as one of these knows it: whoever runs workers in the namespace is trusted."""
 
     @property
     def is_own(self) -> bool:

@@ -48,7 +48,8 @@ class Execution:
             if action.is_undecided:
                 outcome = await self._decision(action, size)
             if isinstance(outcome, Acts):
-                outcome = await self._acted(action.decided, size)
+                # What was not decided here, whoever calls the tool decides.
+                outcome = await self._acted(action.decided if action.is_undecided else action, size)
         except FailureError as error:
             if (asks := asks_of(error)) is None:
                 raise

@@ -56,7 +56,9 @@ def _keep(connection: socket.socket) -> None:
     size, streams, _, _ = socket.recv_fds(connection, 8, 3)
     body = b""
     while len(body) < int.from_bytes(size, "big"):
-        body += connection.recv(1 << 16)
+        if not (more := connection.recv(1 << 16)):
+            return
+        body += more
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     forked = os.fork()
     if forked == 0:

@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -60,7 +61,9 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send it a signal, unless it has ended."""
         if self.returncode is None:
-            os.kill(self.pid, number)
+            # It may have ended, and not have been told yet.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Send it SIGTERM, unless it has ended."""

@@ -53,7 +53,7 @@ def require_startable(settings: Settings, unchecked: Path | None) -> None:
         InvalidInput: A worker of this machine has other settings or files; or the task cannot be run, with the line.
     """
     require_same_settings(settings)
-    if unchecked is not None and state(settings) is not None:
+    if unchecked is not None and settings.configured_addresses() is None and state(settings) is not None:
         from worker.cli.check import check_task  # noqa: PLC0415  it loads tools and skills
 
         check_task(unchecked, settings)

@@ -267,6 +267,8 @@ async def status(task: TaskArgument, *, user: OfUser = "", verbose: Verbose = Fa
         if ended is None:
             raise installation.unserved(silent=serving)
         report(ended, verbose=verbose)
+        if ended.problem:
+            out.print(ended.problem, markup=False)
         return
     if as_json:
         show_json(progress)

@@ -104,6 +104,7 @@ class ChatCalls(TaskCalls):
                 if sent.chat:
                     raise _gone(session) from error
                 # It ended as the message came, and another one begins.
+                guard()
                 await asyncio.sleep(AGAIN_AFTER)
                 continue
             if not reply.pending:

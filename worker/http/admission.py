@@ -60,7 +60,7 @@ class RequestAdmission:
         route = self._route(scope)
         scope["state"]["route"] = f"{scope['method']} {route.path}" if route else UNKNOWN
         declared = (route.openapi_extra or {}) if route else {}
-        is_page = bool(declared.get(BROWSER)) if route else _is_looked_at(scope)
+        is_page = bool(declared.get(BROWSER)) if route else self._is_unknown_page(scope)
         scope["state"]["form"] = is_page
         if route is not None and SCOPE in declared and declared[SCOPE] is None:
             await self._app(scope, receive, send)
@@ -116,17 +116,18 @@ class RequestAdmission:
         self._auditing.add(task)
         task.add_done_callback(self._auditing.discard)
 
+    def _is_unknown_page(self, scope: Scope) -> bool:
+        """Return whether a browser, which shows pages, asks for a path that there is for no method."""
+        accepted = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+        if scope["method"] != "GET" or b"text/html" not in accepted or scope["path"].startswith("/v2/"):
+            return False
+        return all(one.matches(scope)[0] is Match.NONE for one in self._routes)
+
     def _route(self, scope: Scope) -> APIRoute | None:
         for route in self._routes:
             if isinstance(route, APIRoute) and route.matches(scope)[0] is Match.FULL:
                 return route
         return None
-
-
-def _is_looked_at(scope: Scope) -> bool:
-    """Return whether somebody asks for a path in a browser, which shows pages."""
-    accepted = next((value for name, value in scope["headers"] if name == b"accept"), b"")
-    return scope["method"] == "GET" and b"text/html" in accepted and not scope["path"].startswith("/v2/")
 
 
 def _authorization(scope: Scope) -> str:

@@ -218,9 +218,14 @@ def show(progress: Progress, *, verbose: bool = False) -> None:
         out.print(f"events that no step has waited for yet: {progress.kept}")
     for told in not_as_meant(progress, verbose=verbose):
         out.print(told, markup=False)
-    problem = progress.problem
-    for one in progress.incomplete:
-        # A task that ends with a step's problem has told it already.
-        problem = problem.removeprefix(f"step {one.step}: {one.problem}").lstrip("\n")
-    if problem:
+    if problem := _untold(progress):
         out.print(problem, markup=False)
+
+
+def _untold(progress: Progress) -> str:
+    """Return what a task's problem says beyond that of a step, which is told with the step."""
+    for one in progress.incomplete:
+        of_step = f"step {one.step}: {one.problem}"
+        if f"{progress.problem}\n".startswith(f"{of_step}\n"):
+            return progress.problem.removeprefix(of_step).lstrip("\n")
+    return progress.problem

@@ -1,6 +1,7 @@
 """Output of the CLI: results on stdout, everything else on stderr, and exit codes that mean something."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Generator
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from rich.console import Console, RenderableType
 
 from perdure.documents import refused
-from perdure.errors import InvalidInput, PerdureError, StoreRefused, StoreUnavailable, Unavailable
+from perdure.errors import InvalidInput, PerdureError, StoreLost, StoreRefused, StoreUnavailable, Unavailable
 from perdure.models.errors import ModelRefused
 
 out = Console(highlight=False, soft_wrap=True)
@@ -29,9 +30,13 @@ _ADDRESSES = {
     "temporal": "TEMPORAL_ADDRESS",
     "redis": "PERDURE_REDIS_URL",
     "weaviate": "PERDURE_WEAVIATE_URL",
-    "openai": "OPENAI_BASE_URL",
+    "openai": "PERDURE_OPENAI_BASE_URL",
 }
 """Where the address of each server is set."""
+
+
+_AWAY = re.compile(r": \w+$|does not answer|no answer within")
+"""How it is told that a server does not answer: by an exception's class, or in words."""
 
 
 class Exit(IntEnum):
@@ -117,7 +122,10 @@ def _end(error: PerdureError, *, as_json: bool) -> NoReturn:
 
 def how_to_reach(error: PerdureError) -> str:
     """Return what to do about a server that does not answer; empty: it is none, or its address is not a setting."""
-    address = _ADDRESSES.get(error.store) if isinstance(error, StoreUnavailable) else None
+    # One that answers has something else wrong with it.
+    if not isinstance(error, StoreUnavailable) or isinstance(error, StoreLost) or not _AWAY.search(str(error)):
+        return ""
+    address = _ADDRESSES.get(error.store)
     return f"start it, or correct {address}; 'perdure doctor' looks at each server" if address else ""
 
 

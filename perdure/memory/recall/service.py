@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import structlog
 from pydantic import ValidationError
 
 from perdure.memory.audit.audit import Audit
@@ -49,6 +50,8 @@ from perdure.values.filters import MIN_CONFIDENCE, Omission
 from perdure.values.hits import Hit
 from perdure.values.labels import asked_labels
 from perdure.values.strategies import Strategy
+
+_log = structlog.get_logger(__name__)
 
 _NOTING_SHARE = 0.4
 """Part of the time limit: if Redis takes longer to tell whether the user was erased, a use is not noted."""
@@ -154,6 +157,7 @@ class Recall:
                 result, epoch = await self._answered(query, asking, started)
             except ValidationError:
                 # Of an entry that no build can read, the journal has what was written.
+                _log.error("an entry cannot be read: the journal answers", tenant=query.tenant)
                 asking = StoreRequests(self._sources, query)
                 asking.degraded.add("weaviate")
                 result, epoch = await self._answered(query, asking, started)

@@ -152,7 +152,7 @@ class Writes:
         bare = [entry.id for entry in entries if entry.id not in vectors]
         known = {**vectors, **await _stored_vectors(collection, bare)}
         if lost := [identifier for identifier in bare if identifier not in known]:
-            raise VersionConflict(f"{counted(len(lost), 'entry')} to be changed are no longer there")
+            raise VersionConflict(f"no longer there to be changed: {counted(len(lost), 'entry')}")
         objects = [
             DataObject(
                 uuid=object_uuid(tenant, entry.id),

@@ -26,9 +26,7 @@ PREPARED = PreparedTask.model_validate(
 )
 PLAN = CompensationPlan(TASK, PREPARED)
 YES = TakenAnswer(question_id="a", value="yes", at=NOW)
-RESUMED = Resumed(
-    resume={"asked": "approval"}, asked=QuestionKind.APPROVAL, answer=TakenAnswer(question_id="a", value="yes", at=NOW)
-)
+RESUMED = Resumed(resume={"asked": "approval"}, asked=QuestionKind.APPROVAL, answer=YES)
 DONE = Ended(result=Result(status=StepStatus.DONE))
 SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
 

@@ -25,9 +25,7 @@ from perdure.values.tasks import StepStatus
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 EARLIER = NOW - timedelta(hours=1)
 YES = TakenAnswer(question_id="a", value="yes", at=NOW)
-RESUMED = Resumed(
-    resume={"asked": "approval"}, asked=QuestionKind.APPROVAL, answer=TakenAnswer(question_id="a", value="yes", at=NOW)
-)
+RESUMED = Resumed(resume={"asked": "approval"}, asked=QuestionKind.APPROVAL, answer=YES)
 BINDING = TaskBinding(skill="s", version="v", inputs={}, day=NOW.date())
 DONE = Ended(result=Result(status=StepStatus.DONE))
 

@@ -236,6 +236,8 @@ async def test_a_failed_task_gives_its_result_to_a_script(installed: Installatio
     assert (result.status, result.problem) == ("failed", failed.complaint.removeprefix("error: PRD400 "))
     shown = await installed.perdure("status", file)
     assert (shown.status, shown.out.count("is not a lock file")) == (0, 1)
+    without = await installed.perdure("status", file, PERDURE_TASK_QUEUE="nobody-here")
+    assert (without.status, "is not a lock file" in without.out) == (0, True)
     again = await installed.perdure("run", file, "--detach")
     assert re.search(r"whose last run ended at 20\d\d-.* UTC: failed; effects that it recorded are not", again.err)
 

@@ -72,6 +72,8 @@ async def test_a_page_that_there_is_not_is_a_page_too(ada: Browser, service: Ser
     found = await ada.client.get("/memorys", headers=looking)
     assert (found.status_code, "there is no such page" in found.text) == (404, True)
     assert 'href="/inbox"' in found.text
+    # There is such an address for another method.
+    assert (await ada.client.get("/logout", headers=looking)).status_code != 404
     for place, headers in (("/memorys", {}), ("/v2/memorys", looking)):
         asked = await ada.client.get(place, headers=headers)
         assert (asked.status_code, asked.headers["content-type"]) == (401, "application/problem+json"), place
