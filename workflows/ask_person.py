@@ -31,6 +31,7 @@ class AskPerson:
         if asked is not None:
             try:
                 refuse_unknown(asked)
+                self._default = asked.default
                 self._question = OneQuestion(asked.asked(workflow.now()))
             except InvalidInput as error:
                 # Raised here, it would be retried for ever.
@@ -57,7 +58,7 @@ class AskPerson:
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.set_current_details("**answered**" if taken else "**nobody answered in time**")
         if taken is None:
-            return PersonAnswer(answered=False, value=asked.default, at=at)
+            return PersonAnswer(answered=False, value=self._default, at=at)
         return PersonAnswer(answered=True, value=taken.value, by=taken.by, note=taken.note, at=at)
 
     @workflow.query(name=QUESTIONS)

@@ -151,7 +151,7 @@ def test_a_tool_may_be_quick_or_limited_in_several_ways() -> None:
     ("given", "field", "problem", "fix"),
     [
         (["thing", "sise"], "args.sise", "tool 'measure' takes no such argument", "did you mean 'size'?"),
-        (["size"], "args.thing", "tool 'measure' needs it", ""),
+        (["size"], "args.thing", "tool 'measure' needs it", "add it"),
     ],
 )
 def test_the_names_of_arguments_are_checked_before_their_values(

@@ -66,11 +66,11 @@ def test_braces_and_quotes_inside_an_expression() -> None:
     ("template", "message"),
     [
         ("${x", r"steps\[0\].when: has a \$\{ without its \}"),
-        ("${1 +}", r"does not parse: it ends too early$"),
-        ("${a = b}", r"does not parse: unexpected '=' at character 3$"),
-        ("${-}", r"does not parse: unexpected '-' at character 2$"),
-        ("${(a}", r"does not parse: '\)' is missing at character 3$"),
-        ("${a b}", r"does not parse: unexpected 'b' at character 3$"),
+        ("${1 +}", r"does not parse: it ends too early \(complete or correct it\)$"),
+        ("${a = b}", r"does not parse: unexpected '=' at character 3 \(complete or correct it\)$"),
+        ("${-}", r"does not parse: unexpected '-' at character 2 \(complete or correct it\)$"),
+        ("${(a}", r"does not parse: '\)' is missing at character 3 \(complete or correct it\)$"),
+        ("${a b}", r"does not parse: unexpected 'b' at character 3 \(complete or correct it\)$"),
         ("${}", "it is empty"),
         ("${lowerAsci('A')}", "did you mean 'lowerAscii'"),
         # Ten times as long, the library overflows its stack while it parses, and takes the process along.

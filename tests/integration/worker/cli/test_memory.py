@@ -114,7 +114,7 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
 
     forgot = await installed.perdure("forget", "--user", user)
     assert forgot.status == 0
-    assert forgot.out.startswith("forgot 1 entry, purged 0; looked at 1 user\n  1 × expired\n")
+    assert forgot.out.startswith("forgot 1 entry, purged 0, in the memory of 1 user\n  1 × expired\n")
     asked = await installed.perdure("recall", "--user", user, "--lane", "feedback", "--json")
     assert {item.key for item in RecallResult.model_validate_json(asked.out).items} == {"policy"}
 
