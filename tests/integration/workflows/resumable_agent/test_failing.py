@@ -237,7 +237,7 @@ def carried_by(kind: str, agents: Bench) -> Payload:
     if kind == "ResumableAgent":
         return with_state(agents)
     tenant, report, now = f"t_{'7' * 64}", {"tenants": 1}, "2026-01-01T00:00:00Z"
-    given: dict[str, Any] = {
+    inputs: dict[str, dict[str, Any]] = {
         "EraseMemory": {
             "user_id": "bob",
             "carried": {
@@ -249,8 +249,8 @@ def carried_by(kind: str, agents: Bench) -> Payload:
         "UndoForgetting": {"sweep": "s", "carried": {"sweep": "s", "now": now, "after": "", "restored": 0}},
         "ReconcileMemory": {"carried": {"losses": [], "after": "", "found": {}, "operation": "o"}},
         "RedateMemory": {"carried": {"call": {"operation": "o", "by": {"kind": "person"}}, "report": report}},
-    }[kind]
-    return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(given).encode())
+    }
+    return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(inputs[kind]).encode())
 
 
 @pytest.mark.parametrize(
