@@ -84,7 +84,7 @@ class EraseMemory:
             # Once an erasure has begun, any worker that starts also removes the user's data: counting before includes
             # what those remove, and counting after what was written meanwhile.
             await self._count(request, options.if_soon)
-            operation = f"erase:{workflow.info().first_execution_run_id}"
+            operation = f"erase:{chain()}"
             call = BeginErasureCall(
                 user_id=request.user_id, of=request.of, operation=operation, by=request.by, at=workflow.now()
             )

@@ -76,7 +76,7 @@ class ReconcileMemory:
             only, failed = request.carried.only, request.carried.failed
         else:
             losses, after, only, failed = await self._begin(), "", (), ()
-            operation = f"reconcile:{workflow.info().workflow_id}:{workflow.info().first_execution_run_id}"
+            operation = f"reconcile:{workflow.info().workflow_id}:{chain()}"
         wait = AGAIN_FIRST
         while True:
             call = TenantsCall(

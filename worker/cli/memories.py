@@ -57,7 +57,7 @@ async def list_(
     for entry in found:
         out.print(f"{entry.id}  {_summary(entry)}", markup=False)
         out.print(f"    {headline_of(entry.text)}", markup=False)
-    say(counted(len(found), "memory") if not everything else counted(len(found), "entry"))
+    say(counted(len(found), "entry" if everything else "memory"))
 
 
 async def show(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = False) -> None:

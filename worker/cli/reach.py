@@ -46,14 +46,14 @@ def require_startable(settings: Settings, unchecked: Path | None) -> None:
 
     Args:
         settings: The settings of this process.
-        unchecked: The task's file where no worker is there to check the task: what it names is looked for here then, if
-            the servers are this machine's; elsewhere, workers may have other tools and skills.
+        unchecked: The task's file, where the servers are this machine's and no worker is there to check the task: what
+            it names is looked for here then. Elsewhere, workers may have other tools and skills.
 
     Raises:
         InvalidInput: A worker of this machine has other settings or files; or the task cannot be run, with the line.
     """
     require_same_settings(settings)
-    if unchecked is not None and settings.configured_addresses() is None and state(settings) is not None:
+    if unchecked is not None:
         from worker.cli.check import check_task  # noqa: PLC0415  it loads tools and skills
 
         check_task(unchecked, settings)

@@ -139,7 +139,8 @@ async def _run(task: AgentTask, begin: BeginRequest | None, how: _Shown, file: P
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
             # What is only looked at may be of a worker with others.
-            unchecked = None if await installation.serving() else file
+            is_local = settings.configured_addresses() is None
+            unchecked = file if is_local and not await installation.serving() else None
             guard = functools.partial(require_startable, settings, unchecked)
             begun = await _started(installation, task, begin, guard, again=again)
             workflow_id = begun.workflow_id

@@ -65,7 +65,7 @@ class ChatCalls(TaskCalls):
         *,
         session: str = OF_A_CHAT,
         by: Actor,
-        guard: Callable[[], None] = lambda: None,
+        guard: Callable[[], None] | None = None,
     ) -> ChatReply:
         """Send a message, and return the reply once there is one, however long that takes.
 
@@ -89,8 +89,10 @@ class ChatCalls(TaskCalls):
         _require_name(session)
         new = self._new(user_id, session, sent)
         await self.served()
-        if not sent.chat and not await self._is_open(chat_workflow_id(user_id, session)):
-            guard()
+        asks = not sent.chat and (guard is not None or sent.agent)
+        if asks and not await self._is_open(chat_workflow_id(user_id, session)):
+            if guard is not None:
+                guard()
             if sent.agent:
                 # A conversation with nobody would begin, and end with its first reply.
                 await self._check_at_once(new)
@@ -104,7 +106,8 @@ class ChatCalls(TaskCalls):
                 if sent.chat:
                     raise _gone(session) from error
                 # It ended as the message came, and another one begins.
-                guard()
+                if guard is not None:
+                    guard()
                 await asyncio.sleep(AGAIN_AFTER)
                 continue
             if not reply.pending:

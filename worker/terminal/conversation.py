@@ -121,7 +121,7 @@ class TerminalChat:
         by: Actor,
         asks: Callable[[str, Question], Awaitable[None]],
         streams: bool,
-        guard: Callable[[], None] = lambda: None,
+        guard: Callable[[], None] | None = None,
     ) -> None:
         self._installation = installation
         self._user = user_id

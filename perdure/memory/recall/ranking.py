@@ -39,7 +39,6 @@ READER = Profile(name=ProfileName.READER, words=0.5, quality=1.0)
 HYBRID = Profile(name=ProfileName.HYBRID, words=0.5, quality=1.0, confidence=0.4, recency=0.3, frequency=0.2, task=0.1)
 PROFILES = {profile.name: profile for profile in (RELEVANCE_FIRST, READER, HYBRID)}
 
-
 _FALLEN = 0.5
 """The share of the strongest below which a memory or record no longer belongs to what is relevant. On the 109 questions
 of ``bench/precision``, by brute force, .661 of what is left is right instead of .279, and .913 of what is right is left

@@ -86,7 +86,7 @@ class Writes:
                 raise ContentRefused(refused)
         except MissingTenant as error:
             # A write makes the tenant; only the question for the vectors it should have can miss it.
-            raise VersionConflict("the entries are no longer there") from error
+            raise VersionConflict("the entries are no longer there to be changed") from error
 
     async def delete(self, tenant: str, kind: Kind, ids: Sequence[str], fence: Fence) -> None:
         """Remove entries for good."""

@@ -161,17 +161,8 @@ class Installation:
         """Start the command in a terminal that shows what it prints, too, and into which lines are typed."""
         controller, terminal = pty.openpty()
         self.terminals.append(controller)
-        process = await asyncio.create_subprocess_exec(
-            *forked(),
-            *arguments,
-            env=self.environment,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.folder,
-        )
+        process = await self._forked(terminal, *arguments, stdout=terminal)
         os.close(terminal)
-        self.processes.append(process)
         return AtTerminal(process, controller)
 
     async def in_terminal(self, *arguments: str) -> Running:
@@ -191,14 +182,16 @@ class Installation:
         """Run the command to its end with something else as its stdin."""
         return await Running(await self._forked(stdin, *arguments)).ended()
 
-    async def _forked(self, stdin: IO[bytes] | int, *arguments: str) -> asyncio.subprocess.Process:
-        """Start the command with something else as its stdin."""
+    async def _forked(
+        self, stdin: IO[bytes] | int, *arguments: str, stdout: int = asyncio.subprocess.PIPE
+    ) -> asyncio.subprocess.Process:
+        """Start the command with something else as its stdin, or its stdout."""
         process = await asyncio.create_subprocess_exec(
             *forked(),
             *arguments,
             env=self.environment,
             stdin=stdin,
-            stdout=asyncio.subprocess.PIPE,
+            stdout=stdout,
             stderr=asyncio.subprocess.PIPE,
             cwd=self.folder,
         )
