@@ -1,9 +1,11 @@
-"""Checks of what people write for an installation: tools, rules, policies and skills. Reads files; asks no server.
+"""Checks of an installation that ask none of its servers: what people write for it, its model, room on its disk.
 
 Each check returns whether all is well, what was found, and what to do otherwise.
 """
 
 import asyncio
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout, suppress
@@ -11,7 +13,7 @@ from typing import TypeVar
 
 from perdure.agent.steps.validation import check_linked
 from perdure.agent.tool_specs import MemoryTool
-from perdure.errors import InvalidInput, InvalidPolicy
+from perdure.errors import InvalidInput, InvalidPolicy, StoreUnavailable
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
 from perdure.policies.named_tools import strangers
@@ -21,10 +23,15 @@ from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
 from perdure.skills.foreign import ForeignStep
 from perdure.toolbox import Toolbox
+from perdure.values.losses import Store
 from worker.policies import policies_of, rules_of
+from worker.wiring.parts import embedder_of
 from worker.wiring.registries import known_tools_of, modules_of, prompts_of, secrets_of, skills_of
 
 A = TypeVar("A")
+
+ENOUGH_DISK = 1_000_000_000
+"""Free bytes below which the journal and the local servers may soon be unable to write."""
 
 _FOLDERS = ("skills", "agents", "prompts", "mcp_servers")
 
@@ -60,6 +67,30 @@ def require_usable(settings: Settings) -> None:
     policies_of(settings)
     rules_of(settings)
     PolicyLibrary(settings.policies).read()
+
+
+async def embedding(settings: Settings) -> tuple[bool, str, str]:
+    """Return the model that embeds, and how many numbers a vector of its has.
+
+    Raises:
+        InvalidInput: It cannot be used; with what to install or to set.
+    """
+    embedder = await asyncio.to_thread(embedder_of, settings)
+    return True, f"{embedder.name}, {embedder.dimension} numbers", ""
+
+
+async def room(settings: Settings) -> tuple[bool, str, str]:
+    """Return how much is free on the disk of the journal.
+
+    Raises:
+        StoreUnavailable: Nothing can be written there.
+    """
+    folder = settings.journal_folder
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        raise StoreUnavailable(Store.JOURNAL, f"{existing} is not a folder that can be written")
+    free = shutil.disk_usage(existing).free
+    return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
 
 
 async def tools(settings: Settings) -> tuple[bool, str, str]:

@@ -1,20 +1,19 @@
 """Checks whether an installation keeps its promises. Each check asks a real server or file, and says what to do.
 
-Covers servers, durability settings, keys, the journal, models, tools and skills. It makes and changes none of them: no
-key, no journal and no collection. What is stored is only read; a deep check notes in Redis which users a worker has to
-repair.
+Covers servers, durability settings, keys, the journal, models, tools and skills; where no servers run, what can be
+checked without them. It makes and changes none of them: no key, no journal and no collection. What is stored is only
+read; a deep check notes in Redis which users a worker has to repair.
 """
 
 import asyncio
 import contextlib
 import functools
 import os
-import shutil
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
@@ -25,6 +24,7 @@ from localservers.agreement import disagreements
 from localservers.loaded import lives
 from perdure.errors import (
     InvalidInput,
+    NothingRuns,
     PerdureError,
     StoreUnavailable,
     TenantKeyMismatch,
@@ -54,17 +54,16 @@ from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
 from perdure.values.losses import Loss, Store
-from worker import audits, configuration_checks, local_worker, mcp_servers
-from worker.remote_memory import examined
+from worker import audits, configuration_checks, local_worker, mcp_servers, remote_memory
 from worker.wiring.parts import embedder_of, longterm_of
-
-ENOUGH_DISK = 1_000_000_000
-"""Free bytes below which the journal and the local servers may soon be unable to write."""
 
 _WITHIN = 5.0
 """Seconds that a store may take to say what it has lost."""
+
 ENOUGH_USERS = 30
 """Users at once below which many a recall has to open its user first; a choice."""
+
+S = TypeVar("S")
 
 _FIXES = {
     TenantKeyMismatch: "restore the backup of tenant.key, or use the stores that belong to this key",
@@ -122,17 +121,33 @@ async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) 
         quick: Run only the checks that a container's health depends on.
         deep: Read everything that is stored as well.
     """
-    elsewhere = {"memory elsewhere": _elsewhere} if patient.settings.memory_url else {}
-    servers = {"MCP servers": _mcp_servers} if patient.settings.mcp_servers else {}
-    checks = _QUICK if quick else _CHECKS | elsewhere | servers | (_DEEP if deep else {})
-    return [await _asked(name, check, patient) for name, check in checks.items()]
+    if quick:
+        return await _found(_QUICK, patient)
+    of_servers = await _found(_OF_SERVERS | (_DEEP if deep else {}), patient)
+    return [*of_servers, *await examine_without_servers(patient.settings)]
 
 
-async def _asked(
-    name: str, check: Callable[[Patient], Awaitable[tuple[bool, str, str]]], patient: Patient
-) -> HealthFinding:
+async def examine_without_servers(settings: Settings) -> list[HealthFinding]:
+    """Run the checks that ask none of the installation's servers."""
+    elsewhere = {"memory elsewhere": remote_memory.examined} if settings.memory_url else {}
+    servers = {"MCP servers": mcp_servers.examined} if settings.mcp_servers else {}
+    return await _found(_OF_FILES | elsewhere | servers, settings)
+
+
+def nothing_runs(error: NothingRuns) -> HealthFinding:
+    """Return what is found where no servers run here, and none are configured."""
+    return HealthFinding(check="servers", ok=False, detail=str(error), fix=_fix(error))
+
+
+async def _found(
+    checks: Mapping[str, Callable[[S], Awaitable[tuple[bool, str, str]]]], about: S
+) -> list[HealthFinding]:
+    return [await _asked(name, functools.partial(check, about)) for name, check in checks.items()]
+
+
+async def _asked(name: str, check: Callable[[], Awaitable[tuple[bool, str, str]]]) -> HealthFinding:
     try:
-        ok, detail, fix = await check(patient)
+        ok, detail, fix = await check()
     except PerdureError as error:
         return HealthFinding(check=name, ok=False, detail=str(error), fix=_fix(error))
     except FROM_TEMPORAL as error:
@@ -207,11 +222,6 @@ async def _weaviate(patient: Patient) -> tuple[bool, str, str]:
     return True, f"{patient.addresses.weaviate_url}, version {await version(**patient.weaviate)}", ""
 
 
-async def _embedding(patient: Patient) -> tuple[bool, str, str]:
-    embedder = await asyncio.to_thread(embedder_of, patient.settings)
-    return True, f"{embedder.name}, {embedder.dimension} numbers", ""
-
-
 async def _collections(patient: Patient) -> tuple[bool, str, str]:
     try:
         embedder = await asyncio.to_thread(embedder_of, patient.settings)
@@ -247,14 +257,6 @@ async def _vectors(patient: Patient) -> tuple[bool, str, str]:
     return False, detail, "keep a worker running: it repairs them within a minute"
 
 
-async def _elsewhere(patient: Patient) -> tuple[bool, str, str]:
-    return await examined(patient.settings)
-
-
-async def _mcp_servers(patient: Patient) -> tuple[bool, str, str]:
-    return await mcp_servers.examined(patient.settings)
-
-
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
     path = patient.settings.tenant_key_file
     key = TenantKey.load(path)
@@ -287,8 +289,9 @@ async def _audit(patient: Patient) -> tuple[bool, str, str]:
         return False, f"{folder} is not writable", "make it writable: no change of memory is made without its line"
     detail = f"{counted(found.files, 'file')} in {folder}" if found.files else f"there is none in {folder} yet"
     fix = "look: perdure audit verify; where the loss is known: perdure audit accept"
-    problems = f"; {len(found.problems)} problems, the first: {found.problems[0].what}" if found.problems else ""
-    return not found.problems, detail + problems, fix
+    if found.problems:
+        detail += f"; {counted(len(found.problems), 'problem')}, the first: {found.problems[0].what}"
+    return not found.problems, detail, fix
 
 
 async def _stores(patient: Patient) -> tuple[bool, str, str]:
@@ -313,38 +316,32 @@ async def _losses(patient: Patient, *, of_all: bool = False) -> tuple[Loss, ...]
         return await (whole.examine() if of_all else whole.compare())
 
 
-async def _disk(patient: Patient) -> tuple[bool, str, str]:
-    folder = patient.settings.journal_folder
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if not (existing.is_dir() and os.access(existing, os.W_OK)):
-        raise StoreUnavailable("journal", f"{existing} is not a folder that can be written")
-    free = shutil.disk_usage(existing).free
-    return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
-
-
-_CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
+_OF_SERVERS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "temporal": _temporal,
     "worker": _worker,
     "retention": _retention,
     "search attributes": _search_attributes,
     "redis": _redis,
     "weaviate": _weaviate,
-    "embedding": _embedding,
     "collections": _collections,
     "users": _users,
     "tenant key": _tenant_key,
     "journal": _journal,
     "audit": _audit,
     "stores": _stores,
-    "disk": _disk,
-    "tools": lambda patient: configuration_checks.tools(patient.settings),
-    "rules": lambda patient: configuration_checks.rules(patient.settings),
-    "skills": lambda patient: configuration_checks.skills(patient.settings),
-    "agents": lambda patient: configuration_checks.agents(patient.settings),
-    "policies": lambda patient: configuration_checks.policies(patient.settings),
 }
 
 _DEEP = {"vectors": _vectors}
 
 _QUICK = {"temporal": _temporal, "worker": _own_worker}
 """The checks that a container's health depends on: another container's worker is none of its own."""
+
+_OF_FILES: dict[str, Callable[[Settings], Awaitable[tuple[bool, str, str]]]] = {
+    "embedding": configuration_checks.embedding,
+    "disk": configuration_checks.room,
+    "tools": configuration_checks.tools,
+    "rules": configuration_checks.rules,
+    "skills": configuration_checks.skills,
+    "agents": configuration_checks.agents,
+    "policies": configuration_checks.policies,
+}

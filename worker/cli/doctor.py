@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from perdure.settings import Settings
-from worker.cli.reach import gateway, person
+from worker.cli.reach import person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, out, show_json
+from worker.gateway import Gateway
+from worker.terminal.output import Exit, out, say, show_json
 
 
 async def doctor(
@@ -24,9 +25,12 @@ async def doctor(
 ) -> None:
     """Check servers, durability settings, keys, models and skills; exits with 1 if something is wrong.
 
+    Where no servers run, it checks what it can without them.
+
     Example: perdure doctor --json
     """
-    findings = await gateway(Settings()).status(quick=quick, deep=deep, by=person())
+    # That nothing runs is a finding, too.
+    findings = await Gateway(Settings(), None, notify=say).status(quick=quick, deep=deep, by=person())
     if as_json:
         show_json([finding.model_dump(mode="json") for finding in findings])
     else:

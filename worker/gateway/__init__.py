@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from perdure.errors import NothingRuns
 from perdure.values.changes import Actor
 from worker.gateway.access import AccessCalls
 from worker.gateway.audit import AuditCalls
@@ -64,6 +65,8 @@ class Gateway(
     async def status(self, *, quick: bool = False, deep: bool = False, by: Actor) -> "list[HealthFinding]":
         """Return what every check of servers, durability, keys, models and skills finds.
 
+        Where nothing runs, that is the first finding, before those of what can be checked without servers.
+
         Args:
             quick: Only what a container's health depends on: Temporal and a worker.
             deep: Also compare what is stored of every user with what is found by meaning.
@@ -71,5 +74,9 @@ class Gateway(
         """
         from worker import doctor  # noqa: PLC0415  it loads every client
 
-        patient = doctor.Patient(settings=self._settings, addresses=self._addresses)
+        try:
+            patient = doctor.Patient(settings=self._settings, addresses=self._addresses)
+        except NothingRuns as error:
+            without = [] if quick else await doctor.examine_without_servers(self._settings)
+            return [doctor.nothing_runs(error), *without]
         return await doctor.examine(patient, quick=quick, deep=deep)

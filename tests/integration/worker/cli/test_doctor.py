@@ -212,9 +212,14 @@ async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Instal
 
 
 async def test_nothing_runs(installed: Installation, servers: Servers, tmp_path: Path) -> None:
-    nothing = await installed.perdure("doctor", PERDURE_HOME=str(tmp_path), **nothing_configured())
-    assert nothing.status == 3
-    assert "start it with 'perdure up'" in nothing.complaint
+    tools = {"PERDURE_TOOLS": '["no.such.module"]'}
+    found = await bad(installed, PERDURE_HOME=str(tmp_path), **nothing_configured(), **tools)
+    assert found.keys() == {"servers", "tools"}, "what needs no servers is checked all the same"
+    assert "start it with 'perdure up'" in found["servers"]
+    assert "no.such.module" in found["tools"]
+
+    quick = await installed.perdure("doctor", "--quick", PERDURE_HOME=str(tmp_path), **nothing_configured())
+    assert (quick.status, len(quick.out.splitlines())) == (1, 1)
 
     silent = await installed.perdure("status", "task-x", **unanswered(servers))
     assert silent.status == 3
