@@ -119,7 +119,7 @@ from perdure.values.steering import (
 from perdure.values.strategies import ProfileName, Strategy
 from perdure.values.suspensions import Suspension
 from perdure.values.task_limits import Limits
-from perdure.values.task_status import JobState, JobStatus, StartedTask, TaskStanding
+from perdure.values.task_status import EarlierRun, JobState, JobStatus, StartedTask, TaskStanding
 from perdure.values.tasks import (
     AgentTask,
     Evaluation,
@@ -172,6 +172,7 @@ __all__ = [
     "Credit",
     "Decided",
     "Decision",
+    "EarlierRun",
     "EffectFate",
     "Embedder",
     "Enrolment",

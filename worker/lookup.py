@@ -3,12 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 
-from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import Workflow
+from perdure.temporal.errors import perdure_error
 from perdure.values.retries import Retry
+from perdure.values.task_status import EarlierRun
 
 _NAMES: dict[str, str] = {
     Workflow.RESUMABLE_AGENT: "a task",
@@ -30,6 +37,18 @@ async def task_of(client: Client, workflow_id: str) -> WorkflowExecutionDescript
     own = "; perdure status and tasks show take a task_id of your own with --user"
     refused = partial(InvalidTask, "task", fix=f"give the id that 'run' printed, or its YAML file{own}")
     return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused)
+
+
+async def earlier_run(client: Client, found: WorkflowExecutionDescription) -> EarlierRun:
+    """Return how the run that Temporal described has ended."""
+    problem = ""
+    if found.status is WorkflowExecutionStatus.FAILED:
+        try:
+            await client.get_workflow_handle(found.id, run_id=found.run_id).result(follow_runs=False)
+        except WorkflowFailureError as error:
+            problem = str(perdure_error(error) or error.cause)
+    how = found.status.name.lower() if found.status else ""
+    return EarlierRun(how=how, ended_at=found.close_time, problem=problem)
 
 
 async def retries_of(found: WorkflowExecutionDescription) -> tuple[Retry, ...]:

@@ -5,6 +5,16 @@ from perdure.values.jobs import Receipt
 from perdure.values.tasks import Progress, TaskResult
 
 
+class EarlierRun(Passed):
+    """A run of a task that has ended."""
+
+    how: str = ""
+    """How it ended, in a word of Temporal's."""
+    ended_at: Instant | None = None
+    problem: str = ""
+    """What it failed with, if it did."""
+
+
 class StartedTask(Passed):
     """A task that was started, or that existed already."""
 
@@ -16,10 +26,8 @@ class StartedTask(Passed):
     existed already."""
     ended_at: Instant | None = None
     """When it completed, if it did."""
-    earlier: str = ""
-    """How an earlier run under the same id ended, in a word: it goes on from the effects that this one recorded."""
-    earlier_at: Instant | None = None
-    """When that was."""
+    earlier: EarlierRun | None = None
+    """The run before this one under the same id: this one goes on from the effects that it recorded."""
 
 
 class TaskStanding(Passed):

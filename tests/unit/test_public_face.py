@@ -43,6 +43,7 @@ EXPORTED = {
     "Credit",
     "Decided",
     "Decision",
+    "EarlierRun",
     "Enrolment",
     "EntryKind",
     "Episode",

@@ -215,8 +215,9 @@ def _say_started(begun: StartedTask) -> None:
     ended, at = "", begun.ended_at
     if at:
         ended = f", which completed at {at:%Y-%m-%d %H:%M:%S %Z}; {_AGAIN}"
-    if before := begun.earlier_at:
-        ended = f", whose last run ended at {before:%Y-%m-%d %H:%M:%S %Z}: {begun.earlier}; {_GOES_ON}"
+    if (earlier := begun.earlier) and (before := earlier.ended_at):
+        how = earlier.problem or earlier.how
+        ended = f", whose last run ended at {before:%Y-%m-%d %H:%M:%S %Z}: {how}; {_GOES_ON}"
     say(f"{'started' if begun.new else 'attached to'} {begun.workflow_id}{ended}")
     if begun.checked is False:
         say("no worker has said yet whether it can start: one checks it as it begins")

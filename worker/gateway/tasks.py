@@ -38,7 +38,7 @@ from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, Progress, TaskResult
 from worker.gateway.base import ANSWERED_WITHIN, Base, call, require_person
 from worker.gateway.updates import has_ended, sent_update
-from worker.lookup import asker_of, retries_of, task_of
+from worker.lookup import asker_of, earlier_run, retries_of, task_of
 from worker.worker_wait import ANSWER_WITHIN, waiting
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
@@ -113,6 +113,7 @@ class TaskCalls(Base):
         if goes_on:
             await self._check(run, CHECKED_WITHIN)
         is_checked = goes_on or await self._check_at_once(run)
+        earlier = await earlier_run(client, found) if found else None
         try:
             started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,
@@ -130,9 +131,7 @@ class TaskCalls(Base):
                 raise TaskConflict("task_id", f"{task.task_id!r} is open", fix=fix) from None
             found = await (await self.task(task.workflow_id, by=by)).describe()
             return await self._attached(task, found, begin, by)
-        how, at = (found.status, found.close_time) if found else (None, None)
-        earlier = how.name.lower() if how else ""
-        return StartedTask(workflow_id=started.id, new=True, checked=is_checked, earlier=earlier, earlier_at=at)
+        return StartedTask(workflow_id=started.id, new=True, checked=is_checked, earlier=earlier)
 
     async def _attached(
         self, task: AgentTask, found: WorkflowExecutionDescription, begin: BeginRequest | None, by: Actor

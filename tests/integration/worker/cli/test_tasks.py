@@ -239,7 +239,8 @@ async def test_a_failed_task_gives_its_result_to_a_script(installed: Installatio
     without = await installed.perdure("status", file, PERDURE_TASK_QUEUE="nobody-here")
     assert (without.status, "is not a lock file" in without.out) == (0, True)
     again = await installed.perdure("run", file, "--detach")
-    assert re.search(r"whose last run ended at 20\d\d-.* UTC: failed; effects that it recorded are not", again.err)
+    told = r"whose last run ended at 20\d\d-.* UTC: PRD400 .* is not a lock file.*; effects that it recorded are not"
+    assert re.search(told, again.err, re.DOTALL)
 
 
 async def test_a_task_that_is_followed_goes_on_without_its_follower(
