@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
-from pydantic import ValidationError
 from temporalio import activity
 
 from activities.submissions import Submitter
@@ -132,14 +131,12 @@ class ReconciliationActivities:
         anew = any(one.store is Store.REDIS for one in call.losses)
         try:
             found, pending = await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by, check=anew)
-        except (PerdureError, ValidationError) as problem:
+        except PerdureError as problem:
             if call.user_id:
                 raise
             # If a store is away, everybody waits for it.
             await self.whole.examine()
-            # What is in an entry that no build can read stays out of the report.
-            told = problem if isinstance(problem, PerdureError) else "an entry cannot be read"
-            return Reconciled(tenants=1, failed=(f"{tenant}: {told}",))
+            return Reconciled(tenants=1, failed=(f"{tenant}: {problem}",))
         try:
             return found.changed(jobs=await self.submitter.resume(tenant, pending, now=datetime.now(UTC)))
         except PerdureError as problem:

@@ -36,6 +36,7 @@ PerdureError
 ├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
 ├── NamespaceUnusable       PRD208  the Temporal namespace lacks what tasks need, and it cannot be registered
 ├── VectorIndexDamaged      PRD230  the search by meaning fails after a write that was cut off; repaired
+├── EntryUnreadable         PRD237  what is stored of an entry is none that this build can read; retried
 ├── ContentRefused          PRD235  Weaviate refuses an entry for what is in it
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with every route that was tried, and what to install

@@ -224,6 +224,13 @@ class VectorIndexDamaged(PerdureError):
     retryable = True
 
 
+class EntryUnreadable(PerdureError):
+    """What is stored of an entry is none that this build can read; a newer one may."""
+
+    code = "PRD237"
+    retryable = True
+
+
 class JournalMismatch(PerdureError):
     """The journal here (``found``) is not that of a store (``shared``); a worker with the right folder can go on."""
 

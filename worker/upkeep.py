@@ -8,7 +8,6 @@ from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 
 import structlog
-from pydantic import ValidationError
 
 from perdure.errors import PerdureError, StoreRefused, StoreUnavailable, TenantErased
 from perdure.memory.consent_book import ConsentBook
@@ -113,10 +112,9 @@ async def keep_checked(repair: Repair) -> None:
     while True:
         try:
             checked = await repair.check_next(datetime.now(UTC))
-        except (PerdureError, ValidationError) as error:
-            # Another check follows, of this tenant too: no error here is a reason for the worker to stop. What is in an
-            # entry that no build can read stays out of the log.
-            _log.warning("not checked yet", problem=str(error) if isinstance(error, PerdureError) else "unreadable")
+        except PerdureError as error:
+            # Another check follows, of this tenant too: no error here is a reason for the worker to stop.
+            _log.warning("not checked yet", problem=str(error))
             checked = None
         if checked is None:
             await asyncio.sleep(CHECK_EVERY)

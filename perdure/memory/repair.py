@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import structlog
-from pydantic import ValidationError
 
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import StoreUnavailable
@@ -78,11 +77,7 @@ class Repair:
         tenant = await self._checks.claim(now)
         if tenant is not None:
             missing = await self._longterm.unsearchable(tenant)
-            try:
-                repaired = await self.repair(tenant, missing or await self._checks.unfinished(tenant))
-            except ValidationError:
-                _log.error("an entry cannot be read", tenant=tenant)
-                raise
+            repaired = await self.repair(tenant, missing or await self._checks.unfinished(tenant))
             await self._checks.done(tenant, now)
             if repaired:
                 _log.warning("repaired entries that no search by meaning found", tenant=tenant, entries=repaired)

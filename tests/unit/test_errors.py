@@ -48,6 +48,7 @@ PINNED = {
     "SchemaMismatch": ("PRD207", False),
     "NamespaceUnusable": ("PRD208", False),
     "VectorIndexDamaged": ("PRD230", True),
+    "EntryUnreadable": ("PRD237", True),
     "LocalServersError": ("PRD210", False),
     "ServerNotFound": ("PRD211", False),
     "ServerNotStarted": ("PRD212", False),

@@ -11,8 +11,8 @@ from functools import partial
 from typing import NamedTuple
 
 import structlog
-from pydantic import ValidationError
 
+from perdure.errors import EntryUnreadable
 from perdure.memory.audit.audit import Audit
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.recall.absences import Absences
@@ -155,9 +155,9 @@ class Recall:
             asking = StoreRequests(self._sources, query)
             try:
                 result, epoch = await self._answered(query, asking, started)
-            except ValidationError:
-                # Of an entry that no build can read, the journal has what was written.
-                _log.error("an entry cannot be read: the journal answers", tenant=query.tenant)
+            except EntryUnreadable as problem:
+                # The journal has what was written.
+                _log.error("the journal answers", tenant=query.tenant, problem=str(problem))
                 asking = StoreRequests(self._sources, query)
                 asking.degraded.add("weaviate")
                 result, epoch = await self._answered(query, asking, started)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.errors import InvalidInput
+from perdure.errors import EntryUnreadable, InvalidInput
 from perdure.identity import canonical_json
 from perdure.stores.weaviate.mapping import NEVER, entry_from, micros, properties_of
 from perdure.values.assertions import Assertion
@@ -119,6 +119,16 @@ def test_a_memory_with_more_labels_than_this_build_gives_is_read() -> None:
     found = entry_from("memory", "Deploys on Fridays", document)
     assert isinstance(found, Memory)
     assert len(found.tags) == 21
+
+
+@pytest.mark.parametrize(
+    ("document", "field"), [("{", "document"), ('{"kind": "memory", "tags": {"Kim": 1}, "id": "mem_1"}', "tags")]
+)
+def test_what_no_build_can_read_is_refused_by_its_field_without_its_content(document: str, field: str) -> None:
+    with pytest.raises(EntryUnreadable, match=f"the {field} of a memory") as caught:
+        entry_from("memory", "Kim deploys on Fridays", document)
+    assert "Kim" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 @given(records())
