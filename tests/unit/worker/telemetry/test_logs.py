@@ -13,6 +13,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 from perdure.secrets.redaction import KNOWN
 from perdure.temporal.failures import ActivityInterceptor
 from worker.telemetry import configure_logging
+from worker.telemetry.attempts import AttemptInterceptor
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +52,28 @@ async def test_an_unexpected_failure_is_logged_without_content(
     assert "in choke" in written
     assert "cannot read the secret" not in written
     assert not as_json or json.loads(written)["error"] == "ValueError"
+
+
+class Raising(ActivityInboundInterceptor):
+    def __init__(self) -> None:
+        pass
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> None:
+        raise ApplicationError("PRD112 tool 'send' raised LookupError", "no address of Kim's", type="ToolFailed")
+
+
+@pytest.mark.parametrize("content", [False, True])
+async def test_what_a_tool_raised_says_is_logged_only_with_the_setting_for_content(
+    capsys: pytest.CaptureFixture[str], content: bool
+) -> None:
+    configure_logging(as_json=True)
+    inbound = AttemptInterceptor(content=content).intercept_activity(Raising())
+    run = ExecuteActivityInput(fn=choke, args=[], executor=None, headers={})
+    with pytest.raises(ApplicationError):
+        await ActivityEnvironment().run(inbound.execute_activity, run)
+    line = json.loads(capsys.readouterr().err)
+    assert "LookupError" in line["problem"]
+    assert line.get("text") == ("no address of Kim's" if content else None)
 
 
 def test_a_terminal_shows_no_local_variables(capsys: pytest.CaptureFixture[str]) -> None:
