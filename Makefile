@@ -70,7 +70,7 @@ test-apart:
 	@$(IN_PAIRS) -m "apart and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
-	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring --timeout 900
+	@$(BIN)/python -m pytest tests/unit --numprocesses 4 -m hypothesis --hypothesis-profile exploring --timeout 900
 	@$(SIDE_BY_SIDE) $(SLOWLY) -m "slow and not timed and not apart"
 	@$(IN_PAIRS) $(SLOWLY) -m "slow and apart"
 	@$(ALONE) $(SLOWLY) -m "slow and timed"
