@@ -40,8 +40,6 @@ class Sweep(Carried):
     now: Instant
     after: str
     """The cursor: the last tenant that is finished."""
-    sweep: str
-    """The first run's id, by which the sweep is undone."""
     report: SweepReport
     idle: int = 0
     """Plans in a row after which none of the current tenant's entries has left the due set."""
@@ -70,10 +68,9 @@ class ForgetMemory:
     async def run(self, request: ForgetRun | None = None) -> ForgetResult:
         """Run the sweep, once the one before it has ended; it waits for no person."""
         request = asked(request, "give a ForgetRequest, {} for the usual one")
-        begun = request.carried or Sweep(
-            chain=chain(), now=request.at or workflow.now(), after="", sweep=chain(), report=self._report
-        )
-        now, after, sweep = begun.now, begun.after, begun.sweep
+        begun = request.carried or Sweep(chain=chain(), now=request.at or workflow.now(), after="", report=self._report)
+        # By its first run's id, the sweep is undone.
+        now, after, sweep = begun.now, begun.after, begun.chain
         if not (request.carried or request.dry_run):
             workflow.set_current_details("waiting until no other sweep runs")
             call = BeginSweepCall(sweep=workflow.info().workflow_id)
