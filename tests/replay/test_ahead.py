@@ -23,7 +23,10 @@ steps:
 """
 
 STICKY = 0.8
-"""Seconds into the second that a query waits for a dead worker's own queue: then the step ends behind its back."""
+"""Seconds into the second that a query waits for a dead worker's own queue: then the step ends behind its back.
+
+Nothing shows from outside that Temporal holds a query back, so this one moment is hit by the clock.
+"""
 
 
 async def scheduled(handle: WorkflowHandle[object, object]) -> list[str]:

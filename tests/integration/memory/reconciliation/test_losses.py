@@ -1,8 +1,8 @@
 """Each store loses its data, or is replaced by an older copy: it is noticed, nothing is written, all is rebuilt."""
 
-import os
 import shutil
 from collections.abc import AsyncGenerator, Callable, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,19 +11,17 @@ import pytest_asyncio
 
 from localservers import Fleet, Server
 from perdure.errors import StoreLost, StoreUnavailable
-from perdure.memory.wholeness import Wholeness
+from perdure.memory.reconciliation import reconciler
+from perdure.memory.reconciliation.merge import Merged
 from perdure.memory.writing.batch_checks import read_batch
-from perdure.stores.disk import LOCK
-from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
-from perdure.stores.redis.marks import RedisMarks
-from perdure.stores.tenant_key import TenantKey
+from perdure.stores.redis.due import DueIndex
 from perdure.values.changes import Actor, ActorKind, Deletion
 from perdure.values.entries import Entry, State
 from perdure.values.jobs import Decision
-from perdure.values.losses import Loss, LossKind, Mark, Store
-from tests.conftest import TENANT_KEY, OwnServers
+from perdure.values.losses import Loss, LossKind, Store
+from tests.conftest import OwnServers
 from tests.integration.conftest import AnyStores, Stores, open_stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, passing, write
 
@@ -94,6 +92,36 @@ async def rebuild(stores: Stores, tenant: str) -> None:
     assert await stores.whole.compare() == ()
 
 
+def log_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rebuild, as a control, no deletion log."""
+
+    def none(*_: object, **__: object) -> dict[str, Deletion]:
+        return {}
+
+    monkeypatch.setattr(reconciler, "logged", none)
+
+
+def date_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rebuild, as a control, no due date."""
+
+    async def nothing(self: DueIndex, tenant: str, moment: datetime | None) -> None:
+        pass
+
+    monkeypatch.setattr(DueIndex, "set", nothing)
+
+
+def merge_without(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    """Rebuild, as a control, as if the journal had no entries, or nothing had ever been forgotten."""
+    merge = reconciler.merge
+
+    def without(
+        remote: Mapping[str, Entry], local: Mapping[str, Entry], deletions: Mapping[str, Deletion], grace: timedelta
+    ) -> Merged:
+        return merge(remote, {} if lost == "entries" else local, {} if lost == "log" else deletions, grace)
+
+    monkeypatch.setattr(reconciler, "merge", without)
+
+
 async def copied(fleet: Fleet, server: Server, to: Path) -> Callable[[], None]:
     """Copy a server's data, as a backup does; returns what puts the copy in its place."""
     data = fleet.data(server)
@@ -108,19 +136,35 @@ async def copied(fleet: Fleet, server: Server, to: Path) -> Callable[[], None]:
     return restore
 
 
-async def test_redis_is_emptied(own: Stores, tenant: str) -> None:
+@pytest.mark.parametrize("lost", ["", "log", "dates"], ids=["rebuilt", "control: no log", "control: no dates"])
+async def test_redis_is_emptied(own: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
     before = await fill(own, tenant)
     assert {line.purged for line in before.deletions} == {True, False}
     await ask(own.redis, "FLUSHALL")
 
     assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.LOST),)
     assert await refused(own, tenant)
+    if lost == "log":
+        log_nothing(monkeypatch)
+    elif lost == "dates":
+        date_nothing(monkeypatch)
     await rebuild(own, tenant)
 
-    assert await remembered(own, tenant) == before
+    after = await remembered(own, tenant)
     again = read_batch(tenant=tenant, key="job-5", items=[passing("purged", "o1"), passing("forgotten", "o2")])
-    assert {item.decision for item in (await own.writer.plan(again, at=LATER)).items} == {Decision.REJECT}
-    assert not await refused(own, tenant)
+    decisions = [item.decision for item in (await own.writer.plan(again, at=LATER)).items]
+    due = await own.due.tenants(now=LATER + timedelta(days=2), after="", limit=10)
+    if lost == "log":
+        assert after == before._replace(deletions=[])
+        assert Decision.REJECT not in decisions
+    elif lost == "dates":
+        assert after == before._replace(due=None)
+        assert due == []
+    else:
+        assert after == before
+        assert {*decisions} == {Decision.REJECT}
+        assert due == [tenant]
+        assert not await refused(own, tenant)
 
 
 @pytest.mark.parametrize("undone", [True, False], ids=["undone", "control"])
@@ -169,59 +213,10 @@ async def test_redis_is_an_older_copy(fleet: Fleet, own: Stores, tenant: str, tm
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goes_on", [True, False], ids=["the process claims again", "it waits"])
-async def test_redis_is_an_older_copy_that_lacks_a_claim_alone(
-    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path, goes_on: bool
+@pytest.mark.parametrize("rebuilt", [True, False], ids=["rebuilt", "control: no entries"])
+async def test_weaviate_is_emptied(
+    own: Stores, fleet: Fleet, tenant: str, monkeypatch: pytest.MonkeyPatch, rebuilt: bool
 ) -> None:
-    await write(own, tenant, passing("kept", "o3", at=LATER))
-    await own.whole.claimed()
-    restore = await copied(fleet, Server.REDIS, tmp_path / "copy")
-    # The control: this copy has every claim.
-    await fleet.stop(Server.REDIS)
-    restore()
-    await fleet.start(Server.REDIS)
-    assert await own.whole.compare() == ()
-
-    await own.whole.claimed()
-    await fleet.stop(Server.REDIS)
-    restore()
-    await fleet.start(Server.REDIS)
-    if goes_on:
-        await own.whole.claimed()
-    assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.OLDER),)
-    assert await own.whole.redis_since() is None
-    await rebuild(own, tenant)
-    await own.whole.claimed()
-    assert await own.whole.compare() == ()
-
-
-async def test_a_claim_that_is_counted_as_redis_is_restored_is_not_taken_back(
-    own: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
-    await other.claimed()
-    async with own.whole.writing():
-        pass
-    await ask(own.redis, "FLUSHALL")
-    found = await own.whole.compare()
-    tokens = await own.whole.rebuilding(found)
-    restore = RedisMarks.restore
-
-    async def late(marks: RedisMarks, journal: str, known: Mapping[str, Mark]) -> None:
-        [writer] = [name for name, mark in known.items() if mark.claimed]
-        # Another process that Redis knows of already, and that has gone on.
-        await marks.claimed(writer, known[writer].claimed + 1, after=0)
-        await restore(marks, journal, known)
-
-    monkeypatch.setattr(RedisMarks, "restore", late)
-    assert await own.whole.rebuilt(found, tokens)
-    told = (await RedisMarks(own.redis).told()).marks
-    assert max(mark.claimed for mark in told.values()) == 2
-    assert await own.whole.compare() == ()
-
-
-@pytest.mark.slow
-async def test_weaviate_is_emptied(own: Stores, fleet: Fleet, tenant: str) -> None:
     before = await fill(own, tenant)
     await fleet.stop(Server.WEAVIATE)
     shutil.rmtree(fleet.data(Server.WEAVIATE))
@@ -229,14 +224,19 @@ async def test_weaviate_is_emptied(own: Stores, fleet: Fleet, tenant: str) -> No
 
     assert await own.whole.compare() == (Loss(Store.WEAVIATE, LossKind.LOST),)
     assert await refused(own, tenant)
+    if not rebuilt:
+        merge_without(monkeypatch, "entries")
     await rebuild(own, tenant)
-    assert await remembered(own, tenant) == before
+    assert await remembered(own, tenant) == (before if rebuilt else before._replace(entries={}, due=None))
     assert await own.longterm.unsearchable(tenant) == []
 
 
 @pytest.mark.slow
-async def test_weaviate_is_an_older_copy(own: Stores, fleet: Fleet, tenant: str, tmp_path: Path) -> None:
-    await write(own, tenant, passing("purged", "o1"))
+@pytest.mark.parametrize("lost", ["", "log", "entries"], ids=["rebuilt", "control: no log", "control: no entries"])
+async def test_weaviate_is_an_older_copy(
+    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    [purged] = await write(own, tenant, passing("purged", "o1"))
     restore = await copied(fleet, Server.WEAVIATE, tmp_path / "copy")
     before = await fill(own, tenant)
     await fleet.stop(Server.WEAVIATE)
@@ -246,8 +246,15 @@ async def test_weaviate_is_an_older_copy(own: Stores, fleet: Fleet, tenant: str,
     assert State.CURRENT in {entry.state for entry in (await own.longterm.everything(tenant)).values()}
     assert await own.whole.compare() == (Loss(Store.WEAVIATE, LossKind.OLDER),)
     assert await refused(own, tenant)
+    if lost:
+        merge_without(monkeypatch, lost)
     await rebuild(own, tenant)
-    assert await remembered(own, tenant) == before
+    after = await remembered(own, tenant)
+    if lost == "log":
+        assert after.entries.keys() == {*before.entries, purged}
+        assert after.entries[purged].state is State.CURRENT
+    else:
+        assert after == (before._replace(entries={}, due=None) if lost else before)
 
 
 @pytest.mark.slow
@@ -277,41 +284,6 @@ async def test_the_journal_is_lost(own: Stores, tenant: str) -> None:
 
 
 @pytest.mark.slow
-async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Stores, tenant: str) -> None:
-    key = TenantKey(TENANT_KEY)
-    await write(own, tenant, passing("kept", "o3", at=LATER))
-    [mark] = [path for path in (own.journal.folder / ".marks").iterdir() if path.name != LOCK]
-    await own.whole.begin(key)
-    assert mark.name in (await RedisMarks(own.redis).told()).marks, "the control: it wrote a moment ago"
-
-    os.utime(mark, (1, 1))
-    await own.whole.begin(key)
-    assert (await RedisMarks(own.redis).told()).marks == (await own.longterm.marks.told()).marks == {}
-    await write(own, tenant, passing("new", "o4", at=LATER), operation="job-4")
-    assert await own.whole.compare() == ()
-    assert [*(await RedisMarks(own.redis).told()).marks] != [mark.name]
-
-    assert not mark.exists(), "files do not grow in number either"
-    told = await JournalMarks(own.journal.folder).told()
-    await RedisMarks(own.redis).restore(told.journal or "", {mark.name: Mark(1, 1)})
-    assert await own.whole.compare() == (), "an older copy of Redis knows it, and so does the journal"
-    mark.with_name("removed").write_bytes(b"")
-    assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),), "the control"
-
-
-@pytest.mark.slow
-async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, tenant: str) -> None:
-    await write(own, tenant, passing("kept", "o3", at=LATER))
-    with pytest.raises(StoreLost):
-        async with own.whole.writing():
-            await ask(own.redis, "FLUSHALL")
-    await rebuild(own, tenant)
-    async with own.whole.writing():
-        pass
-    assert await own.whole.compare() == ()
-
-
-@pytest.mark.slow
 async def test_what_is_learned_anew_after_a_purge_outlives_an_older_copy(
     own: Stores, fleet: Fleet, tenant: str, tmp_path: Path
 ) -> None:
@@ -338,82 +310,3 @@ async def test_nothing_is_planned_from_a_store_that_was_lost(own: Stores, tenant
     await ask(own.redis, "FLUSHALL")
     with pytest.raises(StoreLost, match="redis"):
         await own.writer.plan(again, at=LATER)
-
-
-@pytest.mark.slow
-async def test_a_second_loss_begins_the_rebuilding_anew(own: Stores, tenant: str) -> None:
-    before = await fill(own, tenant)
-    await ask(own.redis, "FLUSHALL")
-    found = await own.whole.compare()
-    tokens = await own.whole.rebuilding(found)
-    assert await own.whole.rebuilding(found) == tokens, "two that rebuild it at once have the same one"
-    await own.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
-    await ask(own.redis, "FLUSHALL")
-    assert not await own.whole.rebuilt(found, tokens)
-    assert await refused(own, tenant)
-    await rebuild(own, tenant)
-    assert await remembered(own, tenant) == before
-
-
-@pytest.mark.slow
-async def test_who_ends_later_takes_nothing_back(own: Stores, tenant: str) -> None:
-    await fill(own, tenant)
-    await ask(own.redis, "FLUSHALL")
-    found = await own.whole.compare()
-    tokens = await own.whole.rebuilding(found)
-    await own.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
-    assert await own.whole.rebuilt(found, tokens)
-    async with own.whole.writing():
-        marks = await RedisMarks(own.redis).told()
-        assert await own.whole.rebuilt(found, tokens)
-        assert await RedisMarks(own.redis).told() == marks
-    assert await own.whole.compare() == ()
-
-
-@pytest.mark.slow
-async def test_a_journal_is_made_only_where_every_store_says_that_there_is_none(
-    fleet: Fleet, own: Stores, tmp_path: Path
-) -> None:
-    elsewhere = Wholeness(JournalMarks(tmp_path / "not mounted"), RedisMarks(own.redis), own.longterm.marks)
-    await fleet.stop(Server.REDIS)
-    await fleet.stop(Server.WEAVIATE)
-    with pytest.raises(StoreUnavailable):
-        await elsewhere.begin(TenantKey(TENANT_KEY))
-    assert not (tmp_path / "not mounted").exists()
-
-
-async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Stores) -> None:
-    await ask(own.redis, "FLUSHALL")
-    assert await own.whole.compare() == (), "nothing was ever written"
-    with pytest.raises(StoreUnavailable, match="redis: is empty"):
-        async with own.whole.writing():
-            pass
-    await own.whole.begin(TenantKey(TENANT_KEY))
-    async with own.whole.writing():
-        pass
-    assert await own.whole.compare() == ()
-
-
-@pytest.mark.parametrize("store", [Store.WEAVIATE, pytest.param(Store.REDIS, marks=pytest.mark.slow)])
-async def test_a_store_that_was_emptied_is_lost_even_where_the_journal_does_not_answer(
-    own: Stores, tenant: str, tmp_path: Path, store: Store
-) -> None:
-    await write(own, tenant, passing("kept", "o3", at=LATER))
-    assert not await own.whole.lost(store)
-    folder = own.journal.folder
-    folder.rename(tmp_path / "aside")
-    folder.write_text("no folder")
-    own.whole.doubt()
-    assert not await own.whole.lost(store), "the control: it has everything"
-
-    if store is Store.REDIS:
-        await ask(own.redis, "FLUSHALL")
-    else:
-        await (await own.longterm._connection.client()).collections.delete_all()  # pyright: ignore
-    own.whole.doubt()
-    assert await own.whole.lost(store)
-
-    folder.unlink()
-    (tmp_path / "aside").rename(folder)
-    assert await own.whole.compare() == (Loss(store, LossKind.LOST),)
-    await rebuild(own, tenant)

@@ -187,31 +187,36 @@ async def test_a_connection_that_says_nothing_is_closed_and_others_are_answered(
         with pytest.raises((ConnectionError, AssertionError)):
             assert await asyncio.wait_for(reader.read(), 10) != b""
         writer.close()
-    # The control: one that is used stays longer.
-    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
-        assert (await client.get("/livez")).status_code == 200
-        await asyncio.sleep(1.5)
-        assert (await client.get("/livez")).status_code == 200
+    # The control: one that is used stays longer, although its client says nothing for a while.
+    reader, writer = await asyncio.open_connection(*address(service))
+    for pause in (0, 1.5):
+        await asyncio.sleep(pause)
+        writer.write(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert (await asyncio.wait_for(reader.readuntil(b'"ok"}'), 10)).startswith(b"HTTP/1.1 200 ")
+    writer.close()
 
 
 async def test_who_never_reads_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "STALLS_AT_MOST", 1.0)
-    sent = 0
+    sent, cut_off = 0, asyncio.Event()
 
     async def endless(scope: Any, receive: Any, send: Any) -> None:
         nonlocal sent
+        await receive()
+        leaving = asyncio.create_task(receive())
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        while sent < 200:
+        while sent < 200 and not leaving.done():
             # It waits while the client does not read: nothing is queued for it beyond a few buffers.
             await send({"type": "http.response.body", "body": b"x" * 1_000_000, "more_body": True})
             sent += 1
+        assert (await leaving)["type"] == "http.disconnect"
+        cut_off.set()
 
     async with answering(endless) as place:
         with socket.create_connection(place) as stalled:
             stalled.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            await asyncio.sleep(0.7)
+            await asyncio.wait_for(cut_off.wait(), 10)
             assert 0 < sent < 50
-            await asyncio.sleep(2)
             stalled.settimeout(5)
             received = 0
             with contextlib.suppress(ConnectionResetError):

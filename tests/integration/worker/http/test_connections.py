@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from tests.support.http_service import Quiet, Service
+from tests.support.waiting import until_true
 from worker.http import connections
 from worker.http.connections import PatientProtocol
 
@@ -54,6 +55,7 @@ async def test_a_connection_serves_many_requests(service: Service, monkeypatch: 
     monkeypatch.setattr(connections, "BEGINS_WITHIN", 1.0)
     async with connected(urlsplit(service.url).port or 0) as (reader, writer):
         for _ in range(4):
+            # A client that takes its time with each request, and before the next: together more than one may take.
             writer.write(PROBE)
             await asyncio.sleep(0.3)
             writer.write(b"\r\n")
@@ -77,8 +79,7 @@ async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_
     config = uvicorn.Config(large, http=PatientProtocol, ws="none", lifespan="off", log_config=None, access_log=False)
     server = Quiet(config)
     running = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started:
-        await asyncio.sleep(0.01)
+    await until_true(lambda: server.started)
     port = listening.getsockname()[1]
     async with connected(port) as (reader, writer):
         writer.write(PROBE + b"\r\n")
@@ -88,16 +89,15 @@ async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_
             read += len(part)
             if read == size:
                 break
+            # The client is slow: that is what is tested.
             await asyncio.sleep(0.02)
         assert read == size
         assert asyncio.get_running_loop().time() - began > 1, "the control: it took longer than a client may stall"
+    await until_true(lambda: not server.server_state.connections)
     async with connected(port) as (reader, writer):
         writer.write(PROBE + b"\r\n")
-        await asyncio.sleep(0.2)
-        assert server.server_state.connections
-        async with asyncio.timeout(10):
-            while server.server_state.connections:
-                await asyncio.sleep(0.1)
+        await until_true(lambda: bool(server.server_state.connections))
+        await until_true(lambda: not server.server_state.connections, seconds=10)
     server.should_exit = True
     await running
     listening.close()
