@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -238,18 +238,25 @@ async def _memories(here: Deployment, task: AgentTask, handle: WorkflowHandle[An
 
 def newer_build(folder: Path) -> Path:
     """Make a build that knows one field more in each value, and writes one choice more of an enumeration."""
-    for package in ("perdure", "activities", "workflows", "worker", "localservers", "playbooks"):
-        shutil.copytree(HERE / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-    edits = (
-        ("perdure/model.py", '    model_config = ConfigDict(extra="allow")\n', "    from_a_newer_build: str = 'x'\n"),
-        ("perdure/values/entries.py", '    MERGED = "merged"\n', '    IMPORTED = "imported"\n'),
-    )
-    for name, line, more in edits:
-        text = (folder / name).read_text(encoding="utf-8")
-        assert text.count(line) == 1
-        (folder / name).write_text(text.replace(line, line + more), encoding="utf-8")
+    known, merged = '    model_config = ConfigDict(extra="allow")\n', '    MERGED = "merged"\n'
+    edits = {
+        "perdure/model.py": (known, f"{known}    from_a_newer_build: str = 'x'\n"),
+        "perdure/values/entries.py": (merged, f'{merged}    IMPORTED = "imported"\n'),
+    }
+    copied_build(folder, edits)
     items = folder / "perdure" / "agent" / "steps" / "items.py"
     text = items.read_text(encoding="utf-8")
     assert "Source.LEARNED" in text
     items.write_text(text.replace("Source.LEARNED", "Source.IMPORTED"), encoding="utf-8")
+    return folder
+
+
+def copied_build(folder: Path, edits: Mapping[str, tuple[str, str]]) -> Path:
+    """Make a build from this one; in each of some files, one text is replaced by another."""
+    for package in ("perdure", "activities", "workflows", "worker", "localservers", "playbooks"):
+        shutil.copytree(HERE / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, (old, new) in edits.items():
+        text = (folder / name).read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
     return folder

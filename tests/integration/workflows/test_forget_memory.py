@@ -21,12 +21,13 @@ from perdure.memory import door
 from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
+from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
 from perdure.temporal import failures
 from perdure.values.changes import Actor
-from perdure.values.entries import State
+from perdure.values.entries import Entry, State
 from perdure.values.requests import ForgetResult, SweepReport
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
@@ -227,11 +228,19 @@ async def test_a_sweep_that_was_reset_keeps_the_id_by_which_it_is_undone(servers
         assert await undone(here, again.sweep) == 1
 
 
+@pytest.mark.parametrize("protected", [True, False], ids=["dated anew", "control: only what is current is dated"])
 async def test_what_was_undone_is_due_no_more(
-    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
-    """Also a memory that was replaced, of which a sweep takes only so many at once."""
+    """Also a memory that was replaced, of which a sweep takes only so many at once: otherwise no sweep would end."""
     monkeypatch.setattr(forgetter, "MOST_AT_ONCE", 2)
+    if not protected:
+        dated = RetentionRules.dated
+
+        def of_current(self: RetentionRules, entry: Entry) -> Entry:
+            return dated(self, entry) if entry.state is State.CURRENT else entry
+
+        monkeypatch.setattr(RetentionRules, "dated", of_current)
     user = f"user {uuid4().hex}"
     async with deployment(servers, tmp_path) as here:
         tenant = here.services.tenant_key.tenant_of(user)
@@ -246,7 +255,21 @@ async def test_what_was_undone_is_due_no_more(
         assert result.report.forgotten == 5
         assert await undone(here, result.sweep) == 5
         stored = await here.services.longterm.get(tenant, old)
-        assert {(entry.state, entry.forget_after) for entry in stored.values()} == {(State.SUPERSEDED, None)}
-        again = await (await swept(here, user_id=user, approved=True)).result()
-        assert again.report == SweepReport(tenants=1)
-        assert await here.services.longterm.get(tenant, old) == stored, "nor is it written again"
+        due = None if protected else LONG_AGO
+        assert {(entry.state, entry.forget_after) for entry in stored.values()} == {(State.SUPERSEDED, due)}
+        again = await swept(here, user_id=user, approved=True)
+        if protected:
+            assert (await again.result()).report == SweepReport(tenants=1)
+            assert await here.services.longterm.get(tenant, old) == stored, "nor is it written again"
+        else:
+            await until(lambda: plans(again), lambda number: number > 5)
+            await again.terminate()
+
+
+async def plans(sweep: WorkflowHandle[Any, Any]) -> int:
+    """Return how many plans a sweep has made."""
+    kinds = [
+        event.activity_task_scheduled_event_attributes.activity_type.name
+        for event in (await sweep.fetch_history()).events
+    ]
+    return kinds.count("select_forgetting")

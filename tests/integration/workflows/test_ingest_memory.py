@@ -1,6 +1,6 @@
 """Jobs on the real servers: attach, receipts, malformed input, a store that is away."""
 
-import asyncio
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from temporalio.exceptions import ApplicationError
 
 from activities.jobs import job_id
 from localservers import Server
-from perdure.errors import InvalidItem
+from perdure.errors import InvalidItem, VersionConflict
+from perdure.memory.door import Door
 from perdure.memory.forgetting import forgetter
 from perdure.memory.writing import writer
 from perdure.memory.writing.batch_checks import read_batch
@@ -28,8 +29,9 @@ from perdure.values.requests import RememberRequest
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder
-from tests.support.waiting import until
+from tests.support.waiting import until, until_true
 from worker.wiring import parts
+from workflows import options
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC).isoformat()
 
@@ -132,26 +134,38 @@ async def test_to_submit_a_batch_again_appends_nothing_to_the_journal(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("protected", [True, False], ids=["planned again under the lease", "control"])
 async def test_jobs_that_plan_at_once_count_each_and_plan_twice_at_most(
-    servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
+    servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
     """All plan from version 0, and none writes before; without a second plan under the lease these are 36 plans."""
-    jobs, plans, all_planned = 8, 0, asyncio.Event()
+    jobs, plans, rounds = 8, 0, defaultdict[str, set[datetime]](set)
     decide, apply = writer.plan, Writer.apply
+    planned = Door._planned  # pyright: ignore[reportPrivateUsage]
 
     def counted(*arguments: Any, **named: Any) -> WritePlan:
         nonlocal plans
         plans += 1
-        if plans == jobs:
-            all_planned.set()
         return decide(*arguments, **named)
 
     async def together(self: Writer, batch: Batch, decided: WritePlan, *, operation: str) -> Applied:
-        await all_planned.wait()
+        """Write once all that have not written have planned: in each round one of them does, and the others cannot."""
+        rounds[operation].add(decided.at)
+        needed = sum(range(jobs, jobs - len(rounds[operation]), -1))
+        await until_true(lambda: plans >= needed)
         return await apply(self, batch, decided, operation=operation)
+
+    async def once(self: Door, *arguments: Any, again: Any, **named: Any) -> Any:
+        if not arguments[2]:
+            raise VersionConflict("what it was planned from has changed")
+        return await planned(self, *arguments, again=None, **named)
 
     monkeypatch.setattr(writer, "plan", counted)
     monkeypatch.setattr(Writer, "apply", together)
+    if not protected:
+        # A job that cannot write is begun again with its first step.
+        monkeypatch.setattr(Door, "_planned", once)
+        monkeypatch.setattr(options, "change", options.confirm)
     async with deployment(servers, tmp_path) as here:
         batches = [
             batch_of(tenant, statement(1) | {"occurrence": f"o{number}"}, statement(10 + number), key=f"k{number}")
@@ -170,7 +184,7 @@ async def test_jobs_that_plan_at_once_count_each_and_plan_twice_at_most(
         assert decisions == ["insert", *["reinforce"] * (jobs - 1)]
         [memory] = (await here.services.longterm.get(tenant, [identifier])).values()
         assert (memory.seen, memory.version) == (jobs, jobs)
-        assert plans == 2 * jobs - 1
+        assert plans == (2 * jobs - 1 if protected else sum(range(jobs + 1)))
 
 
 @pytest.mark.slow
