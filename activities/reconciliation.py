@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
+from pydantic import ValidationError
 from temporalio import activity
 
 from activities.submissions import Submitter
-from perdure.errors import PerdureError
+from perdure.errors import EntryUnreadable, PerdureError
 from perdure.identity import OwnerId
 from perdure.memory.erasure.eraser import Eraser
 from perdure.memory.membership import MemberBook
@@ -131,12 +132,14 @@ class ReconciliationActivities:
         anew = any(one.store is Store.REDIS for one in call.losses)
         try:
             found, pending = await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by, check=anew)
-        except PerdureError as problem:
-            if call.user_id:
+        except (PerdureError, ValidationError) as problem:
+            if call.user_id and not isinstance(problem, EntryUnreadable):
                 raise
             # If a store is away, everybody waits for it.
             await self.whole.examine()
-            return Reconciled(tenants=1, failed=(f"{tenant}: {problem}",))
+            # What is in a line that no build can read stays out of the report.
+            told = problem if isinstance(problem, PerdureError) else "this build cannot read what Redis has of it"
+            return Reconciled(tenants=1, failed=(f"{tenant}: {told}",))
         try:
             return found.changed(jobs=await self.submitter.resume(tenant, pending, now=datetime.now(UTC)))
         except PerdureError as problem:

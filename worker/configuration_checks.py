@@ -25,7 +25,6 @@ from perdure.skills.foreign import ForeignStep
 from perdure.toolbox import Toolbox
 from perdure.values.losses import Store
 from worker.policies import policies_of, rules_of
-from worker.wiring.parts import embedder_of
 from worker.wiring.registries import known_tools_of, modules_of, prompts_of, secrets_of, skills_of
 
 A = TypeVar("A")
@@ -75,6 +74,8 @@ async def embedding(settings: Settings) -> tuple[bool, str, str]:
     Raises:
         InvalidInput: It cannot be used; with what to install or to set.
     """
+    from worker.wiring.parts import embedder_of  # noqa: PLC0415  it loads the stores' clients, which checks of files need not
+
     embedder = await asyncio.to_thread(embedder_of, settings)
     return True, f"{embedder.name}, {embedder.dimension} numbers", ""
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import StoreUnavailable
+from perdure.errors import EntryUnreadable, StoreUnavailable
 from perdure.memory.retention import earliest_due
 from perdure.models.embedding import Embedder, Vector
 from perdure.plurals import counted
@@ -77,7 +77,11 @@ class Repair:
         tenant = await self._checks.claim(now)
         if tenant is not None:
             missing = await self._longterm.unsearchable(tenant)
-            repaired = await self.repair(tenant, missing or await self._checks.unfinished(tenant))
+            try:
+                repaired = await self.repair(tenant, missing or await self._checks.unfinished(tenant))
+            except EntryUnreadable as problem:
+                _log.error("not repaired", tenant=tenant, problem=str(problem))
+                raise
             await self._checks.done(tenant, now)
             if repaired:
                 _log.warning("repaired entries that no search by meaning found", tenant=tenant, entries=repaired)

@@ -6,6 +6,7 @@ filters and word search, and is never read back: so a new field needs no change 
 
 from datetime import UTC, datetime, timedelta
 from typing import Literal
+from uuid import UUID
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -100,11 +101,12 @@ def properties_of(entry: Entry, language: str = ENGLISH) -> dict[str, JsonValue]
     return properties | described
 
 
-def entry_from(kind: Kind, text: str, document: str) -> Entry:
-    """Rebuild an entry from what was stored of it; a record's payload from its text alone.
+def entry_from(kind: Kind, text: str, document: str, uuid: int) -> Entry:
+    """Rebuild an entry from what was stored of it under an object's id; a record's payload from its text alone.
 
     Raises:
-        EntryUnreadable: It is none that this build can read. The message has the field, and nothing of its content.
+        EntryUnreadable: It is none that this build can read. The message has the field and the object's id in Weaviate,
+            and nothing of its content.
     """
     # The parts are spliced as JSON and parsed once: 6 µs an entry, where parsing, adding and validating
     # one after the other takes 13 µs, and a question reads a hundred.
@@ -116,7 +118,8 @@ def entry_from(kind: Kind, text: str, document: str) -> Entry:
     except ValidationError as problem:
         # Further in, names are content.
         field, *_ = (*problem.errors(include_input=False)[0]["loc"], "document")
-        raise EntryUnreadable(f"this build cannot read the {field} of a {kind} that is stored") from None
+        problem = f"this build cannot read the {field} of the {kind} that is stored as object {UUID(int=uuid)}"
+        raise EntryUnreadable(f"{problem}: run a newer one, or see what Weaviate has there") from None
 
 
 def _payload_json(text: str) -> str:

@@ -60,7 +60,7 @@ def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
     for uuid, row in {**words, **near}.items():
         hits.append(
             Hit(
-                partial(entry_from, row.kind, row.text, row.document),
+                partial(entry_from, row.kind, row.text, row.document, row.uuid),
                 cosine=near[uuid].score if uuid in near else None,
                 bm25=words[uuid].score if uuid in words else None,
                 words=row.words,
@@ -259,7 +259,7 @@ def _returned(kind: Kind) -> list[str]:
 
 
 def _entry(kind: Kind, item: Any) -> Entry:
-    return entry_from(kind, item.properties["text"], item.properties["document"])
+    return entry_from(kind, item.properties["text"], item.properties["document"], item.uuid.int)
 
 
 def _row(kind: Kind, item: Any, score: float) -> Row:

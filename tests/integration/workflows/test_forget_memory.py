@@ -108,7 +108,7 @@ async def test_a_tenant_that_fails_does_not_starve_those_after_it(
         if protected:
             report = (await sweep.result()).report
             assert [line.partition(":")[0] for line in report.failed] == [broken]
-            assert "select_forgetting" in report.failed[0]
+            assert "PRD237" in report.failed[0]
             assert (report.tenants, report.forgotten) == (1, 1)
             assert await here.services.longterm.count(whole) == 0
             assert await here.services.due.next(broken) == LONG_AGO, "the next sweep tries again"

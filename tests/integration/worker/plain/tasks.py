@@ -152,7 +152,8 @@ async def starts_what_the_workers_schedules_start(here: Plain, user: str) -> Non
         action = found.info.recent_actions[0].action
         assert isinstance(action, ScheduleActionExecutionStartWorkflow)
         result: dict[str, Any] | None = await here.client.get_workflow_handle(action.workflow_id).result()
-        assert not (result or {}).get("failed"), result
+        for part in (result, *((result or {}).get(name) for name in ("report", "found"))):
+            assert not (part or {}).get("failed"), result
         if schedule is ScheduleId.CONSOLIDATION:
             assert result is not None
             assert result["tenants"] >= 1
