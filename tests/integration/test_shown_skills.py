@@ -17,6 +17,7 @@ from perdure.skills.cases import SkillCase
 from perdure.skills.library import read_skill
 from perdure.skills.shape import Skill
 from perdure.toolbox import Toolbox
+from perdure.values.jobs import Fate, Receipt
 from tests.conftest import Servers
 from tests.support import shown_tools
 from tests.support.harness import Bench, bench
@@ -54,10 +55,11 @@ class Run(NamedTuple):
     inputs: Mapping[str, JsonValue]
     output: JsonValue
     acted: tuple[str, ...] = ()
-    """The tools that changed something, in their order."""
+    """The tools that changed something, in their order where the skill has one."""
     answers: Mapping[str, str] = {}
     events: Mapping[str, JsonValue] = {}
-    status: str = "completed"
+    remembers: int = 0
+    """How many memories and records it accepts for writing at least."""
 
 
 RUN = {
@@ -67,7 +69,7 @@ RUN = {
         ("order",),
         {"order": "yes"},
     ),
-    "skills/greeting": Run({"customer": "Kim"}, None),
+    "skills/greeting": Run({"customer": "Kim"}, None, ("greet",), remembers=2),
     "skills/shop-check": Run({"shops": ["north", "south"]}, 4, ("report", "report")),
     "skills/invoice": Run(
         {"order": {"country": "de", "customer": "Kim", "lines": [{"price": 2}, {"price": 0}]}},
@@ -88,7 +90,7 @@ RUN = {
         ("book", "book"),
         {"team[0].book": "yes", "team[1].budget": "7", "team[1].book": "yes"},
     ),
-    "memory/release-notes": Run({}, None),
+    "memory/release-notes": Run({}, None, remembers=2),
 }
 
 REHEARSED: dict[str, Mapping[str, Any]] = {
@@ -145,10 +147,18 @@ async def test_it_does_what_its_page_says(
             (tmp_path / "skills" / f"{read_skill(text).name}.yaml").write_text(text, encoding="utf-8")
         task = agents.task(skill.name, inputs=dict(run.inputs))
         result = await follow(agents, servers, task, run)
-    assert (result.status, result.problem) == (run.status, "")
-    assert sorted(tool for tool, _ in called) == sorted(run.acted)
+        remembered = [line for job in result.jobs for line in (await receipt_of(agents, job)).items]
+    assert (result.status, result.problem) == ("completed", "")
+    assert tuple(tool for tool, _ in called) == run.acted
+    assert [line.fate for line in remembered if line.fate is not Fate.SEARCHABLE] == []
+    assert len(remembered) >= run.remembers
     if run.output is not None:
         assert result.output == run.output
+
+
+async def receipt_of(agents: Bench, job: str) -> Receipt:
+    receipt: Receipt = await agents.client.get_workflow_handle(job, result_type=Receipt).result()
+    return receipt
 
 
 async def follow(agents: Bench, servers: Servers, task: AgentTask, run: Run) -> Any:

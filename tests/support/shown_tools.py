@@ -32,6 +32,7 @@ async def cancel_order(number: str) -> None:
 
 @tool(effect="idempotent")
 async def greet(customer: str, manner: str, again: bool) -> str:
+    _act("greet", customer=customer, manner=manner, again=again)
     return f"{customer}, {manner}{', again' if again else ''}"
 
 
