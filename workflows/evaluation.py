@@ -13,14 +13,21 @@ from workflows import options
 from workflows.failures import done, is_final, tokens_of
 
 
-async def evaluate(prepared: PreparedTask, call: EvaluateCall) -> Evaluated:
+async def evaluate(prepared: PreparedTask, call: EvaluateCall, spent: str) -> Evaluated:
     """Return a task's output, and what is said of it.
+
+    Args:
+        prepared: What the task is pinned to.
+        call: What is evaluated.
+        spent: Why no model may be asked any more; empty: one may.
 
     Raises:
         TaskFailed: It has no output.
     """
     how, away = options.of_step(prepared.heartbeat), None
-    if call.judge is not None:
+    if call.judge is not None and spent:
+        away = unjudged(spent)
+    elif call.judge is not None:
         judging = options.of_model(prepared.model_timeout, prepared.heartbeat, ASKED)
         try:
             return await _evaluated(call, judging)

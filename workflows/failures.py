@@ -190,6 +190,12 @@ def last_attempt(error: FailureError) -> FailedAttempt | None:
     return attempt_of(cause) if isinstance(cause, ApplicationError) else None
 
 
+def is_unfit(error: FailureError) -> bool:
+    """Return whether a call was not made, as its arguments do not fit the tool."""
+    cause = cause_of(error)
+    return isinstance(cause, ApplicationError) and cause.type == InvalidArguments.__name__
+
+
 async def done(activity: str, call: Model, result_type: type[M], summary: str, options: Options) -> M:
     """Run an activity that a task cannot do without.
 

@@ -18,7 +18,7 @@ from perdure.values.tasks import Phase
 from workflows import options
 from workflows.conversation_waits import ConversationWaits
 from workflows.execution import Execution
-from workflows.failures import last_attempt, may_have_acted, problem_of, tokens_of
+from workflows.failures import is_unfit, last_attempt, may_have_acted, problem_of, tokens_of
 from workflows.foreign import ForeignCalls
 from workflows.lessons import Lessons
 from workflows.pauses import Pauses
@@ -145,6 +145,7 @@ class PlanRunner:
                 attempt=last_attempt(error),
                 acted=may_have_acted(error, was_called=was_called),
                 tokens=tokens_of(error),
+                unfit=is_unfit(error),
             )
             self._running.state = self._plan.failed(self._running.state, action.branch, failure)
             self._lessons.failed(action.path)

@@ -14,7 +14,7 @@ from temporalio.exceptions import (
 from activities.tenants import AskedTenantCall, TenantActivities
 from perdure.agent.chat_plan import ChatPlan
 from perdure.agent.goal_plan import GoalPlan, conversation_of
-from perdure.agent.plan import Finish, Plan
+from perdure.agent.plan import Finish, Plan, spent
 from perdure.agent.preparation import PrepareCall, PreparedTask
 from perdure.agent.reports import result_of
 from perdure.agent.reused_steps import LeftBySteps, StepsAsked, left_by
@@ -253,7 +253,8 @@ class ResumableAgent(Steerable, ConversationUpdates):
         self._running.enter(Phase.EVALUATING)
         evaluated = Evaluated(output=finish.output, evaluation=None)
         if finish.evaluation is not None:
-            evaluated = await evaluate(self._running.state.prepared, finish.evaluation)
+            state = self._running.state
+            evaluated = await evaluate(state.prepared, finish.evaluation, spent(self._running.task.limits, state))
             self._running.state = self._running.state.changed(tokens=self._running.state.tokens + evaluated.tokens)
         evaluation = judged_by_people(evaluated.evaluation, self._running.steering.steered.feedback)
         return await self._end(Phase.COMPLETED, "", evaluated.changed(evaluation=evaluation))

@@ -123,7 +123,10 @@ class GoalPlan:
         if branch == MAIN:
             return state.changed(failure=f"turn {conversation_in(state).begun + 1}: {failure.problem}")
         state, lessons = _using(state, failure.tokens), state.branches[branch].lessons
-        returned, conversation = Returned(problem=failure.problem, lessons=lessons), conversation_in(state)
+        returned, conversation = (
+            Returned(problem=failure.problem, lessons=lessons, unfit=failure.unfit),
+            conversation_in(state),
+        )
         last = conversation.last
         if last is not None and failure.acted and self._calls.acts(last.calls[place_of(branch)].tool):
             told = f"{failure.problem}; its effect may have happened: find out, and do not repeat it"
@@ -222,11 +225,10 @@ class GoalPlan:
         for place, wanted in enumerate(turn.calls):
             if wanted.tool == MemoryTool.NOTE and not wanted.problem:
                 turn, changed = self._noted(turn, place, wanted, changed)
-        is_mistake = all(wanted.problem for wanted in turn.calls) if turn.calls else bool(turn.told)
         changed = changed.changed(
             turns=(*changed.turns, turn),
             begun=changed.begun + 1,
-            mistakes=changed.mistakes + 1 if is_mistake else 0,
+            mistakes=changed.mistakes if turn.is_open else _mistakes(changed, turn),
             repeated=repeated,
             exceeded=0,
         )
@@ -280,6 +282,11 @@ def _using(state: TaskState, tokens: int) -> TaskState:
     return positioned(state, conversation.changed(inside=conversation.inside + tokens)) if tokens else state
 
 
+def _mistakes(conversation: Conversation, turn: ModelTurn) -> int:
+    """Return how many turns in a row could not be used, with one that has ended."""
+    return conversation.mistakes + 1 if turn.is_mistake else 0
+
+
 def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
     """Return the state with a call's result, and without its branch."""
     conversation = conversation_in(state)
@@ -291,7 +298,8 @@ def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
         + sum(map(len, returned.lessons))
     )
     turn = turn.ended(place, returned).changed(size=size)
-    state = positioned(state, conversation.changed(turns=(*before, turn)))
+    mistakes = conversation.mistakes if turn.is_open else _mistakes(conversation, turn)
+    state = positioned(state, conversation.changed(turns=(*before, turn), mistakes=mistakes))
     return state.changed(branches={name: one for name, one in state.branches.items() if name != branch})
 
 

@@ -132,12 +132,18 @@ def beyond(limits: Limits, action: Action, state: TaskState) -> str:
     """Return why an action is more than its task may do; empty: it may begin."""
     if action.is_step and state.begun >= limits.steps:
         return f"step {action.path}: the task may run {counted(limits.steps, 'step')} (limits.steps)"
-    if action.requests and state.tokens >= limits.tokens:
-        used = f"the task has used {state.tokens:,} tokens"
-        return f"step {action.path}: {used}, and may use {limits.tokens:,} (limits.tokens)"
+    if action.requests and (problem := spent(limits, state)):
+        return f"step {action.path}: {problem}"
     if action.undone_by and len(state.compensations) >= MOST_COMPENSATIONS:
         return f"step {action.path}: a task has at most {MOST_COMPENSATIONS:,} effects that can be undone"
     return ""
+
+
+def spent(limits: Limits, state: TaskState) -> str:
+    """Return why a task may ask no model any more; empty: it may."""
+    if state.tokens < limits.tokens:
+        return ""
+    return f"the task has used {state.tokens:,} tokens, and may use {limits.tokens:,} (limits.tokens)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +198,8 @@ class ActionFailure(NamedTuple):
     """Whether an attempt may have had an effect."""
     tokens: int = 0
     """How many a model used for it."""
+    unfit: bool = False
+    """Whether its arguments do not fit the tool."""
 
 
 class Plan(Protocol):

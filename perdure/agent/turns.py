@@ -38,6 +38,8 @@ class Returned(Passed):
     """Why it failed; empty: it did not."""
     lessons: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
     """What earlier tasks learned about such a failure; shown to the model."""
+    unfit: bool = Field(default=False, exclude_if=is_empty)
+    """Whether it was not made, as its arguments do not fit the tool."""
 
 
 class ModelTurn(Passed):
@@ -72,6 +74,14 @@ class ModelTurn(Passed):
     def is_open(self) -> bool:
         """Whether a call has not ended."""
         return len(self.returned) < len(self.calls)
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether nothing of it could be used: each call names no tool, or has arguments that do not fit."""
+        if not self.calls:
+            return bool(self.told)
+        gave = map(self.gave, range(len(self.calls)))
+        return all(call.problem or (one is not None and one.unfit) for call, one in zip(self.calls, gave, strict=True))
 
 
 class Notes(Passed):

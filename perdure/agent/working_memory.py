@@ -30,6 +30,12 @@ NOTES_KEPT = 20
 LONGEST_NOTE = 500
 """Characters of one note."""
 
+NOTES_LIMIT = int(LIMIT * CHARACTERS * 0.3)
+"""Characters of all notes together; the oldest of those that are no constraints give way."""
+
+CONSTRAINTS_LIMIT = NOTES_LIMIT // 2
+"""Characters of the constraints that are noted."""
+
 _SUMMARY_PART = 0.2
 """The part of ``LIMIT`` that a summary may take."""
 
@@ -37,13 +43,15 @@ SUMMARY_LIMIT = int(LIMIT * CHARACTERS * _SUMMARY_PART)
 """Characters that a summary may have."""
 
 _SHORTEST = 200
-"""Characters of each part that are shown however little room there is."""
+"""Characters of each part that are shown where the others have little room, unless there are very many."""
+
+_MARK = 50
+"""Characters that say how much of a part is left out, at most."""
 
 
 def size(conversation: Conversation) -> int:
     """Return how many tokens a conversation takes when the model reads it."""
-    notes = sum(len(note) for kind in Notes.model_fields for note in getattr(conversation.notes, kind))
-    notes += sum(len(one.text) for one in conversation.constraints)
+    notes = _length_of_notes(conversation.notes) + sum(len(one.text) for one in conversation.constraints)
     turns = sum(turn.size for turn in conversation.turns)
     return (notes + conversation.summary_size + turns) // CHARACTERS
 
@@ -59,10 +67,11 @@ def shown(conversation: Conversation) -> int:
     """Return how many characters of each part of a turn the model is shown, so that all stay within the limit."""
     room = (LIMIT - size(conversation.changed(turns=()))) * CHARACTERS
     parts = sorted(part for turn in conversation.turns for part in _parts(turn))
+    least = max(2, min(_SHORTEST, room // max(1, len(parts)) - _MARK))
     for place, part in enumerate(parts):
         share = room // (len(parts) - place)
         if part > share:
-            return max(_SHORTEST, min(RESULT_SHOWN, share))
+            return max(least, min(RESULT_SHOWN, share - _MARK))
         room -= part
     return RESULT_SHOWN
 
@@ -81,8 +90,8 @@ def length_of(value: Value) -> int:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text's beginning and end, with how much is left out between them."""
-    if len(text) <= limit:
+    """Return a text's beginning and end, with how much is left out between them, where it is shorter so."""
+    if len(text) <= limit + _MARK:
         return text
     half = limit // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
@@ -94,8 +103,11 @@ def unnotable(notes: Notes, kind: str, text: str) -> str:
         return f"write kind ({', '.join(Notes.model_fields)}) and text"
     if len(text.strip()) > LONGEST_NOTE:
         return f"a note has at most {LONGEST_NOTE} characters: put it shorter, or in two"
-    if kind == "constraints" and len(notes.constraints) >= NOTES_KEPT and text.strip() not in notes.constraints:
-        return f"there are {NOTES_KEPT} constraints, and none is ever dropped: no further one can be noted"
+    if kind == "constraints" and text.strip() not in notes.constraints:
+        if len(notes.constraints) >= NOTES_KEPT:
+            return f"there are {NOTES_KEPT} constraints, and none is ever dropped: no further one can be noted"
+        if sum(map(len, notes.constraints)) + len(text.strip()) > CONSTRAINTS_LIMIT:
+            return f"constraints have {CONSTRAINTS_LIMIT:,} characters together, and none is ever dropped"
     return ""
 
 
@@ -112,4 +124,13 @@ def noted(notes: Notes, kind: str, text: str) -> Notes:
     if text in before:
         return notes
     changed = notes.changed(**{kind: (*before, text)[-NOTES_KEPT:]})
-    return changed.changed(next=tuple(one for one in changed.next if one != text)) if kind == "done" else changed
+    if kind == "done":
+        changed = changed.changed(next=tuple(one for one in changed.next if one != text))
+    while _length_of_notes(changed) > NOTES_LIMIT:
+        longest = max(("done", "decisions", "next"), key=lambda name: sum(map(len, getattr(changed, name))))
+        changed = changed.changed(**{longest: getattr(changed, longest)[1:]})
+    return changed
+
+
+def _length_of_notes(notes: Notes) -> int:
+    return sum(len(note) for kind in Notes.model_fields for note in getattr(notes, kind))

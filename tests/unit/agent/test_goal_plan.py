@@ -256,6 +256,27 @@ def test_turns_of_mistakes_alone_end_the_task_and_one_good_turn_begins_the_count
     assert "5 unusable turns in a row" in move.problem
 
 
+def test_turns_whose_arguments_never_fit_end_the_task_too() -> None:
+    plan, state = plan_of()
+    for number in range(MISTAKES):
+        assert isinstance(plan.next(state, NOW), Act)
+        state = reasoned(plan, state, wanted("look", str(number)), wanted("nothing", str(number)))
+        look, nothing = actions(plan, state)
+        # The control: one that fails otherwise was no mistake.
+        state = failed(plan, ended(plan, started(state, nothing), nothing, problem="no"), look, unfit=number > 0)
+    assert isinstance(plan.next(state, NOW), Act)
+    state = reasoned(plan, state, wanted("look", "once more"))
+    [look] = actions(plan, state)
+    move = plan.next(failed(plan, state, look, unfit=True), NOW)
+    assert isinstance(move, Finish)
+    assert "5 unusable turns in a row" in move.problem
+
+
+def failed(plan: GoalPlan, state: TaskState, action: Action, *, unfit: bool) -> TaskState:
+    busy = started(state, action).branch(action.branch, path="")
+    return plan.failed(busy, action.branch, ActionFailure("PRD104 no", unfit=unfit))
+
+
 def test_the_same_calls_again_act_no_more_and_end_the_task() -> None:
     plan, state = plan_of()
     acted = 0

@@ -116,8 +116,9 @@ async def test_unknown_tools_bad_arguments_and_failures_go_back_to_the_model(age
     assert "empty" in said[6]
 
 
-async def test_a_model_that_makes_mistakes_only_is_stopped(agents: Agents) -> None:
-    async with agents(lambda _: Says(calls=(Call("nothing", {}),))) as (one, server):
+@pytest.mark.parametrize("tool", ["nothing", "echo"], ids=["no such tool", "arguments that never fit"])
+async def test_a_model_that_makes_mistakes_only_is_stopped(agents: Agents, tool: str) -> None:
+    async with agents(lambda asked: Says(calls=(Call(tool, {f"no{asked.turns}": 1}),))) as (one, server):
         with pytest.raises(WorkflowFailureError) as caught:
             await (await one.start(goal())).result()
     assert "5 unusable turns in a row" in str(caught.value.cause)
@@ -242,6 +243,11 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
         result = await result_of(one, handle)
         assert result.output == "noted"
         assert result.done == 24
+        tenant = one.services.tenant_key.tenant_of(task.user_id)
+        told = await one.services.episodes.told(tenant, task.session, recent=100)
+        given_way = [episode for episode in told if "/turn[" in episode.id]
+        assert given_way, "what is no longer shown can be found in the session"
+        assert all("echo" in episode.text for episode in given_way)
     longest = max(len(asked.first) + sum(map(len, asked.outputs)) for asked in server.asked)
     assert longest < 8_000 * 4 * 1.2
     assert any("What you did before" in asked.first for asked in server.asked)

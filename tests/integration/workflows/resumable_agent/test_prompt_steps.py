@@ -208,6 +208,20 @@ async def test_so_is_what_one_has_used_whose_result_is_not_as_expected(prompted:
     assert result.tokens == server.tokens > 0
 
 
+async def test_no_judge_is_asked_once_a_task_has_used_its_tokens(prompted: Prompted) -> None:
+    skill = """
+steps: [{id: one, prompt: "Say something."}]
+output: "${steps.one.output}"
+judge: It is polite.
+"""
+    async with prompted(lambda _: Says("no")) as (one, server):
+        result = await one.run(skill, limits={"tokens": 1})
+    assert result.evaluation is not None
+    [judgement] = result.evaluation.judgements
+    assert (judgement.passed, len(server.asked)) == (False, 1)
+    assert "not judged: the task has used" in judgement.reason
+
+
 async def test_no_model_is_asked_any_more_once_a_task_has_used_its_tokens(prompted: Prompted) -> None:
     skill = """
 steps:
