@@ -2,36 +2,50 @@
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
 import yaml
 from pydantic import JsonValue
 
+from perdure.agent.tool_specs import MemoryTool
 from perdure.agent.turns import Conversation, WantedCall
 from perdure.errors import InvalidTask
 
 _FIELD = re.compile(r"(?!(?:in|true|false|null)$)[a-z_][a-z0-9_]*")
 """A key of a mapping that can stand behind a dot in an expression."""
 
+_MEMORY = frozenset(tool.value for tool in MemoryTool)
+"""What a model calls of its own memory: no step does that."""
+
 _SHORTEST = 4
 """Characters of a text below which it is taken for the same as another only by chance: a choice."""
 
 
 def proposed(
-    name: str, goal: str, conversation: Conversation, skills: Mapping[str, str], *, task: str, day: datetime.date
+    name: str,
+    goal: str,
+    conversation: Conversation,
+    skills: Mapping[str, str],
+    *,
+    approve: Collection[str] = (),
+    task: str,
+    day: datetime.date,
 ) -> str:
     """Return the draft of a skill that does what a model did, as YAML for a person to read and change.
 
     A call that failed, and those of the model's own memory, are left out. An argument that is what an earlier step
     returned refers to that step; one that the goal names becomes an input, with the task's own as its default.
 
+    What the agent had to be permitted each time, a person has to permit in the skill, too.
+
     Args:
         name: What the skill is to be called.
         goal: What the task worked towards.
         conversation: The turns of its model.
         skills: The tools and the skills that a call may name, each with the kind of step that it becomes.
+        approve: Those that a person had to approve each time.
         task: The task's id, for the changelog.
         day: The day on which it is drafted.
 
@@ -45,6 +59,7 @@ def proposed(
     inputs: dict[str, Any] = {}
     outputs: dict[str, JsonValue] = {}
     steps: list[dict[str, Any]] = []
+    unasked: set[str] = set()
     for number, (wanted, output) in enumerate(_calls(conversation, skills), 1):
         step = f"step{number}"
         given = wanted.arguments
@@ -55,14 +70,19 @@ def proposed(
         arguments: Any = given.inline if isinstance(given.inline, dict) else {}
         said = {key: _argument(key, value, goal, outputs, inputs) for key, value in arguments.items()}
         kind = skills[wanted.tool]
-        steps.append({"id": step, kind: wanted.tool, "args" if kind == "tool" else "inputs": said})
+        written = {"id": step, kind: wanted.tool, "args" if kind == "tool" else "inputs": said}
+        if wanted.tool in approve and kind == "tool":
+            written["approve"] = f"May {wanted.tool} be called?"
+        elif wanted.tool in approve:
+            unasked.add(wanted.tool)
+        steps.append(written)
         outputs[f"steps.{step}.output"] = output
     if not steps:
         raise InvalidTask("task", "its model called no tool that ended well", fix="choose a task that did something")
     draft: dict[str, Any] = {
         "name": name,
         "description": " ".join(goal.split())[:500],
-        "changelog": [{"date": day, "change": f"Drafted from what the task {task} did."}],
+        "changelog": [{"date": day, "change": f"Drafted from what the task {task} did.{_told(unasked)}"}],
         **({"inputs": inputs} if inputs else {}),
         "steps": steps,
         "output": f"${{steps.{steps[-1]['id']}.output}}",
@@ -74,8 +94,19 @@ def _calls(conversation: Conversation, skills: Mapping[str, str]) -> Iterator[tu
     for turn in conversation.turns:
         for place, wanted in enumerate(turn.calls):
             gave = turn.gave(place)
-            if wanted.tool in skills and gave is not None and not gave.problem:
-                yield wanted, gave.output.inline
+            if gave is None or gave.problem or wanted.tool in _MEMORY:
+                continue
+            if wanted.tool not in skills:
+                fix = "name its module in PERDURE_TOOLS, or declare it with its MCP server"
+                raise InvalidTask("task", f"its model called {wanted.tool!r}, which nothing here is called", fix=fix)
+            yield wanted, gave.output.inline
+
+
+def _told(unasked: Iterable[str]) -> str:
+    """Return what the changelog says of skills that a step cannot ask about."""
+    return "".join(
+        f" A person approved each run of the skill {one}; no step of this one asks." for one in sorted(unasked)
+    )
 
 
 def _argument(

@@ -93,11 +93,14 @@ class SkillCalls(TaskCalls):
             by: Who wants it.
 
         Raises:
-            InvalidTask: There is no such task; it had no goal, has not completed, or did not do what it should.
+            InvalidTask: There is no such task; it had no goal, has not completed, or did not do what it should; or what
+                it called is not known here.
+            InvalidAgent: Its agent is not known here, and so not what a person had to approve.
             WorkerUnavailable: No worker serves the task queue.
         """
         from perdure.agent.skill_proposals import proposed  # noqa: PLC0415  the same
         from perdure.agent.turns import Conversation  # noqa: PLC0415
+        from worker.wiring.registries import agents_of  # noqa: PLC0415
 
         handle, result = await self.task(workflow_id, by=by), await self.ended(workflow_id, by=by)
         if result is None or result.status is not Phase.COMPLETED:
@@ -115,7 +118,9 @@ class SkillCalls(TaskCalls):
             raise InvalidTask("task", f"{workflow_id!r} ran a skill", fix="choose one with a goal")
         task = await self._asked(workflow_id)
         day = datetime.datetime.now(datetime.UTC).date()
-        return proposed(name, said.goal or task.goal, said, kinds, task=task.task_id, day=day)
+        approve = agents_of(self._settings).get(task.agent).approve
+        goal = said.goal or task.goal
+        return proposed(name, goal, said, kinds, approve=approve, task=task.task_id, day=day)
 
     async def _asked(self, workflow_id: str) -> TaskEnvelope:
         """Return a task as it was started."""

@@ -62,6 +62,23 @@ def test_calls_that_ended_well_become_steps_and_refer_to_each_other() -> None:
     assert draft["changelog"] == [{"date": datetime.date(2026, 5, 1), "change": "Drafted from what the task t-1 did."}]
 
 
+def test_a_call_of_what_is_not_known_here_is_not_left_out_without_a_word() -> None:
+    search = turn(("tracker.search", {"text": "crash"}, ["one"]), ("echo", {"value": "one"}, "one"))
+    with pytest.raises(InvalidTask, match=r"called 'tracker\.search'.*PERDURE_TOOLS"):
+        drafted(search)
+    # The control: where it failed, nothing of it is needed.
+    failed = turn(("tracker.search", {"text": "crash"}, None), problem="it is away")
+    assert [step["tool"] for step in drafted(failed, turn(("echo", {"value": "one"}, 1)))["steps"]] == ["echo"]
+
+
+def test_what_a_person_approved_each_time_is_asked_about_in_the_skill_too() -> None:
+    conversation = Conversation(turns=(turn(("append", {"line": "x"}, 1), ("audit", {}, 2), ("echo", {}, 3)),), begun=1)
+    text = proposed("drafted", "Do it", conversation, KINDS, approve=("append", "audit"), task="t-1", day=DAY)
+    draft = yaml.safe_load(text)
+    assert [step.get("approve") for step in draft["steps"]] == ["May append be called?", None, None]
+    assert "approved each run of the skill audit; no step of this one asks" in draft["changelog"][0]["change"]
+
+
 def test_what_was_said_before_the_first_turn_is_no_turn_that_is_missing() -> None:
     by = Actor(kind=ActorKind.PERSON, id="anna")
     message = TakenMessage(id="m", text="Be quick", by=by, at=datetime.datetime(2026, 5, 1, tzinfo=datetime.UTC))
