@@ -1,12 +1,13 @@
 """The records in which LangGraph's items are kept, and what they say when they come back. Pure."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
-from perdure.identity import digest
+from perdure.identity import canonical_json, digest
 from perdure.model import Instant, Passed
 
 LANE = "pattern"
@@ -15,14 +16,27 @@ _ITEM = "langgraph item "
 _NAMESPACE = "langgraph namespace "
 """What the look-up keys of an item and of the mark of a namespace begin with; a digest of the place follows."""
 
+_EXACT = {"namespace", "key", "value"}
+"""The fields that come back as they were put."""
+
 _SUMMARY = 500
 """Characters of a record's summary at most."""
 
 
-class KeptItem(Passed):
-    """One item: its place, its value, and when it was put."""
+class _Kept(Passed):
+    """What a record's payload holds. It is stored in canonical JSON: text in NFC, and 1.0 as 1."""
 
     namespace: tuple[str, ...]
+    exact: str = ""
+    """The fields as they were put, as JSON in ASCII; empty: canonical JSON has them as they were."""
+
+
+K = TypeVar("K", bound=_Kept)
+
+
+class KeptItem(_Kept):
+    """One item: its place, its value, and when it was put."""
+
     key: str
     value: dict[str, JsonValue]
     created: Instant
@@ -32,21 +46,20 @@ class KeptItem(Passed):
     """Whether a search by meaning may find it."""
 
 
-class KeptNamespace(Passed):
+class KeptNamespace(_Kept):
     """The mark that there is a namespace."""
 
-    namespace: tuple[str, ...]
     created: Instant
 
 
 def item_key(namespace: tuple[str, ...], key: str) -> str:
     """Return the look-up key of an item: it has a bounded length, whatever stands in the place."""
-    return _ITEM + digest("langgraph item/1", [*namespace], key)
+    return _ITEM + digest("langgraph item/1", json.dumps([*namespace, key]))
 
 
 def namespace_key(namespace: tuple[str, ...]) -> str:
     """Return the look-up key of the mark of a namespace."""
-    return _NAMESPACE + digest("langgraph namespace/1", [*namespace])
+    return _NAMESPACE + digest("langgraph namespace/1", json.dumps([*namespace]))
 
 
 def item_record(item: KeptItem, searched: Iterable[str]) -> dict[str, Any]:
@@ -65,13 +78,16 @@ def namespace_record(namespace: KeptNamespace) -> dict[str, Any]:
     return _record(namespace_key(namespace.namespace), namespace, namespace.created)
 
 
-def _record(key: str, kept: Passed, at: datetime) -> dict[str, Any]:
+def _record(key: str, kept: _Kept, at: datetime) -> dict[str, Any]:
     moment = at.isoformat()
+    given = kept.model_dump(mode="json", include=_EXACT)
+    came = json.loads(canonical_json(given))
+    exact = "" if _text(given) == _text(came) else json.dumps(given)
     return {
         "kind": "record",
         "lane": LANE,
         "key": key,
-        "payload": kept.model_dump(mode="json"),
+        "payload": kept.changed(exact=exact).model_dump(mode="json"),
         "occurrence": moment,
         "occurred_at": moment,
     }
@@ -87,11 +103,19 @@ def kept_namespace(key: str, payload: JsonValue) -> KeptNamespace | None:
     return _read(KeptNamespace, payload) if key.startswith(_NAMESPACE) else None
 
 
-def _read(kind: Any, payload: JsonValue) -> Any:
+def _read(kind: type[K], payload: JsonValue) -> K | None:
     try:
-        return kind.model_validate(payload)
-    except ValidationError:
+        found = kind.model_validate(payload)
+        if not found.exact:
+            return found
+        exact = cast("dict[str, JsonValue]", json.loads(found.exact))
+        return kind.model_validate({**found.model_dump(), **exact, "exact": ""})
+    except ValueError:
         return None
+
+
+def _text(value: JsonValue) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def texts_of(value: JsonValue) -> Iterator[str]:

@@ -115,6 +115,8 @@ class PerdureStore(BaseStore):
 
     async def _read(self, op: Op) -> Result:
         match op:
+            case GetOp(namespace=()):
+                return None
             case GetOp():
                 found = await self._found(op.namespace[0], [(op.namespace, op.key)])
                 return next((_item(one) for one in found.values()), None)
