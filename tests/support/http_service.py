@@ -21,7 +21,7 @@ from tests.deployment import Deployment, deployment
 from worker.access import local_token
 from worker.gateway import Gateway
 from worker.http.app import make_app
-from worker.http.connections import PatientProtocol
+from worker.http.server import configured
 
 ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
 ALL = tuple(TokenScope)
@@ -88,8 +88,7 @@ async def http_service(
 async def answering(app: Any) -> AsyncGenerator[tuple[str, int]]:
     """Serve an application as the service is served, for as long as the block lasts; gives the address."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(app, http=PatientProtocol, ws="none", log_config=None, access_log=False)
-        server = Quiet(config)
+        server = Quiet(configured(app))
         running = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.started:
             assert not running.done()

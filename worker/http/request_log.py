@@ -11,7 +11,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from perdure.errors import PerdureError
+from perdure.errors import PerdureError, Unavailable
 from worker.http.problems import answer_of
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
@@ -19,6 +19,9 @@ _ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
 _log = structlog.get_logger(__name__)
 _tracer = trace.get_tracer("perdure")
+
+MOST_AT_ONCE = 2_000
+"""Requests under way beyond which others are told to ask again; a choice. The probe of the process is none of them."""
 
 _SECURITY = {
     "Cache-Control": "no-store",
@@ -36,6 +39,7 @@ class Observing:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._under_way = 0
         meter = metrics.get_meter("perdure")
         self._seconds = meter.create_histogram(
             "http.server.request.duration",
@@ -69,6 +73,7 @@ class Observing:
             await send(message)
 
         began = time.perf_counter()
+        self._under_way += 1
         self._active.add(1)
         with (
             structlog.contextvars.bound_contextvars(request=identifier),
@@ -77,7 +82,7 @@ class Observing:
             ) as span,
         ):
             try:
-                await self._app(scope, receive, sending)
+                await self._answering(scope["path"], identifier)(scope, receive, sending)
             except Exception as error:
                 # Where, and not what: its text may quote what a caller sent.
                 _log.error("defect", kind=type(error).__name__, at=_place(error))
@@ -88,6 +93,7 @@ class Observing:
                 )
             finally:
                 seconds = time.perf_counter() - began
+                self._under_way -= 1
                 self._active.add(-1)
                 route = str(scope["state"]["route"])
                 method, _, path = route.rpartition(" ")
@@ -98,6 +104,13 @@ class Observing:
                 if status >= 500:
                     span.set_status(StatusCode.ERROR)
                 _log.info("answered", route=route, status=status, ms=round(seconds * 1000, 1))
+
+    def _answering(self, path: str, identifier: str) -> ASGIApp:
+        """Return what answers a request that is counted already."""
+        if self._under_way <= MOST_AT_ONCE or path == "/livez":
+            return self._app
+        problem = f"this service has {MOST_AT_ONCE:,} requests under way: ask again in a moment"
+        return answer_of(Unavailable(problem), identifier)
 
 
 def _place(error: BaseException) -> str:

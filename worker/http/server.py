@@ -7,9 +7,11 @@ import signal
 import socket
 import sys
 from collections.abc import Generator
+from typing import Literal
 
 import uvicorn
 import uvloop
+from starlette.types import ASGIApp
 
 from localservers import state
 from perdure.errors import InvalidInput
@@ -21,9 +23,6 @@ from worker.http.connections import PatientProtocol
 from worker.local_worker import reachable
 from worker.telemetry import Telemetry, configure_logging
 from worker.telemetry.setup import sends_metrics
-
-_CONNECTIONS = 2_000
-"""Connections and requests at once beyond which a request is answered by 503; a choice."""
 
 _ENDS_WITHIN = 20
 """Seconds that requests have to end once the service is stopped; a choice: a wait for a job may take longer."""
@@ -68,24 +67,30 @@ def serve(settings: Settings) -> None:
         token = f", token in {local_token.made(settings)}" if local else ""
         host, port = listening.getsockname()[:2]
         told = f"serving http://{f'[{host}]' if ':' in host else host}:{port}{token}"
-        config = uvicorn.Config(
-            app,
-            http=PatientProtocol,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=_CONNECTIONS,
-            timeout_graceful_shutdown=_ENDS_WITHIN,
-            # Whoever asks is who the token says, and no header of a proxy's changes that.
-            proxy_headers=False,
-        )
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_Server(config, told).serve(sockets=[listening]))
+            runner.run(_Server(configured(app, lifespan="on"), told).serve(sockets=[listening]))
     finally:
         listening.close()
         telemetry.stop()
+
+
+def configured(app: ASGIApp, *, lifespan: Literal["auto", "on", "off"] = "auto") -> uvicorn.Config:
+    """Return how an application is served.
+
+    Its connections are not counted: idle ones would keep everybody out. What is under way is (see ``Observing``).
+    """
+    return uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        ws="none",
+        lifespan=lifespan,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_ENDS_WITHIN,
+        # Whoever asks is who the token says, and no header of a proxy's changes that.
+        proxy_headers=False,
+    )
 
 
 def is_loopback(host: str) -> bool:

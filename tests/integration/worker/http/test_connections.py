@@ -8,14 +8,16 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
-import uvicorn
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from tests.support.http_service import Quiet, Service
+from tests.support.http_service import Quiet, Service, answering
 from tests.support.waiting import until_true
-from worker.http import connections
-from worker.http.connections import PatientProtocol
+from worker.http import connections, request_log
+from worker.http.request_log import Observing
+from worker.http.server import configured
 
 PROBE = b"GET /livez HTTP/1.1\r\nHost: x\r\n"
 
@@ -76,8 +78,7 @@ async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_
         await send({"type": "http.response.body", "body": b"x" * size})
 
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(large, http=PatientProtocol, ws="none", lifespan="off", log_config=None, access_log=False)
-    server = Quiet(config)
+    server = Quiet(configured(large, lifespan="off"))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     await until_true(lambda: server.started)
     port = listening.getsockname()[1]
@@ -101,6 +102,34 @@ async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_
     server.should_exit = True
     await running
     listening.close()
+
+
+async def test_more_requests_than_it_takes_on_are_told_to_ask_again_and_the_probe_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(request_log, "MOST_AT_ONCE", 2)
+    let = asyncio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/livez":
+            await let.wait()
+        await Response("done")(scope, receive, send)
+
+    observing = Observing(slow)
+    async with answering(observing) as (host, port), httpx2.AsyncClient(trust_env=False) as client:
+        place = f"http://{host}:{port}"
+        waiting = [asyncio.create_task(client.get(f"{place}/{number}")) for number in range(2)]
+        await until_true(lambda: observing._under_way == 2)  # pyright: ignore[reportPrivateUsage]
+        # What is merely open counts for nothing.
+        async with connected(port), connected(port), connected(port):
+            refused = await client.get(f"{place}/3")
+            assert (refused.status_code, refused.headers["content-type"]) == (503, "application/problem+json")
+            assert refused.headers["retry-after"]
+            assert refused.json()["request"] == refused.headers["x-request-id"]
+            assert (await client.get(f"{place}/livez")).text == "done"
+        let.set()
+        assert [(await one).text for one in waiting] == ["done", "done"]
+        assert (await client.get(f"{place}/4")).text == "done", "the control"
 
 
 IDLE = 10_000
