@@ -23,18 +23,18 @@ _SUMMARY = 500
 """Characters of a record's summary at most."""
 
 
-class _Kept(Passed):
+class KeptPlace(Passed):
     """What a record's payload holds. It is stored in canonical JSON: text in NFC, and 1.0 as 1."""
 
     namespace: tuple[str, ...]
     exact: str = ""
-    """The fields as they were put, as JSON in ASCII; empty: canonical JSON has them as they were."""
+    """The fields as they were put, as JSON in ASCII, in lists (see ``_listed``); empty: canonical JSON has them so."""
 
 
-K = TypeVar("K", bound=_Kept)
+K = TypeVar("K", bound=KeptPlace)
 
 
-class KeptItem(_Kept):
+class KeptItem(KeptPlace):
     """One item: its place, its value, and when it was put."""
 
     key: str
@@ -46,7 +46,7 @@ class KeptItem(_Kept):
     """Whether a search by meaning may find it."""
 
 
-class KeptNamespace(_Kept):
+class KeptNamespace(KeptPlace):
     """The mark that there is a namespace."""
 
     created: Instant
@@ -78,11 +78,11 @@ def namespace_record(namespace: KeptNamespace) -> dict[str, Any]:
     return _record(namespace_key(namespace.namespace), namespace, namespace.created)
 
 
-def _record(key: str, kept: _Kept, at: datetime) -> dict[str, Any]:
+def _record(key: str, kept: KeptPlace, at: datetime) -> dict[str, Any]:
     moment = at.isoformat()
     given = kept.model_dump(mode="json", include=_EXACT)
     came = json.loads(canonical_json(given))
-    exact = "" if _text(given) == _text(came) else json.dumps(given)
+    exact = "" if _text(given) == _text(came) else json.dumps(_listed(given))
     return {
         "kind": "record",
         "lane": LANE,
@@ -108,10 +108,31 @@ def _read(kind: type[K], payload: JsonValue) -> K | None:
         found = kind.model_validate(payload)
         if not found.exact:
             return found
-        exact = cast("dict[str, JsonValue]", json.loads(found.exact))
+        exact = cast("dict[str, JsonValue]", _unlisted(json.loads(found.exact)))
         return kind.model_validate({**found.model_dump(), **exact, "exact": ""})
     except ValueError:
         return None
+
+
+def _listed(value: JsonValue) -> JsonValue:
+    """Return a value without mappings: what looks for secrets in the text would take ``"key": "C"`` for one."""
+    match value:
+        case dict():
+            return [True, *(part for key, one in value.items() for part in (key, _listed(one)))]
+        case list():
+            return [False, *map(_listed, value)]
+        case _:
+            return value
+
+
+def _unlisted(value: JsonValue) -> JsonValue:
+    match value:
+        case [True, *parts]:
+            return {str(key): _unlisted(one) for key, one in zip(parts[::2], parts[1::2], strict=True)}
+        case [False, *parts]:
+            return [*map(_unlisted, parts)]
+        case _:
+            return value
 
 
 def _text(value: JsonValue) -> str:

@@ -19,6 +19,7 @@ from perdure.refusals import NotPermitted, UnknownThing
 from perdure.values.access_tokens import TokenScope
 from tests.conftest import Servers
 from tests.support.http_service import Service, http_service
+from tests.support.pages import blocks
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -98,6 +99,26 @@ async def test_items_are_put_and_read_from_coroutines_and_last(service: Service,
         assert [one.key for one in await later.asearch(())] == ["theme"]
         await asyncio.to_thread(later.delete, (user, "settings"), "theme")
         assert (await later.aget((user, "settings"), "theme"), await later.asearch((user,))) == (None, [])
+
+
+async def test_the_example_of_the_documentation_finds_what_it_says(service: Service, token: str) -> None:
+    [code] = [one.text for one in blocks(Path("docs/frameworks.md")) if "PerdureStore" in one.text]
+    names: dict[str, Any] = {}
+    exec(compile(code, "docs/frameworks.md", "exec"), names)
+    assert await asyncio.to_thread(names["remembered"], service.url, token) == {"text": "Ada drinks green tea."}
+
+
+async def test_items_that_look_alike_are_two_and_come_back_as_they_were(store: PerdureStore) -> None:
+    user, own = uuid4().hex, InMemoryStore()
+    for one in (store, own):
+        for name in ("caf\u00e9", "cafe\u0301"):
+            await one.aput((user, name), name, {"name": name, "n": 1.0, "of": [2, 2.0]})
+    for name in ("caf\u00e9", "cafe\u0301"):
+        found, expected = await store.aget((user, name), name), await own.aget((user, name), name)
+        assert repr(told(found)) == repr(told(expected))
+    assert await store.aget((), "k") is None
+    listed, expected = [await one.alist_namespaces(prefix=(user,)) for one in (store, own)]
+    assert sorted(map(repr, listed)) == sorted(map(repr, expected))
 
 
 async def test_a_search_finds_what_is_meant_first(store: PerdureStore) -> None:
