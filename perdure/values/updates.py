@@ -92,6 +92,8 @@ class MemoryUpdate(Request):
     expected: Annotated[int, Field(ge=1)] | None = None
     """The version that it must still have; None: any. With one, the same change may be requested again if its answer
     was lost, and is made once."""
+    sending: Annotated[str, Field(max_length=200)] = ""
+    """Your own id of this sending: the same change sent again under it is made once, whatever version there is."""
     note: Note = ""
     """Why, in the words of the one who asks."""
     by: Actor = PROGRAM

@@ -97,8 +97,7 @@ async def _changed(
     memory_id: str, body: ChangeBody, update: Update, *, caller: Caller, here: Gateway, once: OnceOnly
 ) -> Response:
     user = caller.user(body.user_id)
-    await once.identify(user)
-    asked = {"user_id": user, "id": memory_id, "update": update}
+    asked = {"user_id": user, "id": memory_id, "update": update, "sending": await once.identify(user)}
     asked |= body.model_dump(mode="json", exclude_unset=True, include={*_CHANGE})
     return answered(await here.update(validated(UpdateRequest, asked, ""), by=caller.actor))
 

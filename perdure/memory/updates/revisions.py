@@ -50,7 +50,7 @@ def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
     Args:
         tenant: Whose memory.
         request: The change. Feedback that says what it is about, and any change that names the version that it
-            expects, is the same operation however often it is requested.
+            expects, or its sending, is the same operation however often it is requested.
         run: The run that was started for it, which identifies any other change.
     """
     by = (request.by.kind.value, request.by.id)
@@ -60,6 +60,8 @@ def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
         case update if request.expected:
             asked = update.model_dump(mode="json")
             named = digest("change/1", tenant, request.id, *by, request.expected, asked)
+        case update if request.sending:
+            named = digest("sent change/1", tenant, request.id, *by, request.sending, update.model_dump(mode="json"))
         case _:
             return f"update:{run}"
     return f"update:{named[:32]}"

@@ -113,6 +113,12 @@ async def test_what_was_taken_and_not_heard_of_is_sent_again_and_has_its_effect_
         assert (await client.result(started.workflow_id)).output == "x"
         [item] = (await client.recall("When is staging rebuilt?")).items
         assert item.seen == 1, "one batch, and not one with each sending"
+        way.lost = 1
+        gone = await client.forget(item.id)
+        assert (gone.id, bool(gone.undo)) == (item.id, True)
+        # The control: asked for anew, it is forgotten already.
+        with pytest.raises(InvalidInput, match="it is forgotten already"):
+            await client.forget(item.id)
         asking = await client.start(f"t-{uuid4().hex[:8]}", skill="ask-first")
         [question] = await until(client.questions, bool)
         way.lost = 1
