@@ -34,7 +34,7 @@ class TokenScope(OpenEnum):
     OPERATE = "operate"
     """See the state of the installation, and its metrics."""
     ERASE = "erase"
-    """Erase all that is kept of a user."""
+    """Erase all that is kept of a user; forget what the rules no longer keep, and undo that."""
 
 
 class AccessToken(Stored):

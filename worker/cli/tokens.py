@@ -19,7 +19,8 @@ _SHOWN = {"id", "name", "scopes", "user_id", "person", "created_at", "created_by
 
 _SCOPES = (
     "What it permits; may be repeated. read: recall, look at memories and skills; write: remember, correct, forget; "
-    "tasks: start, follow and steer tasks; operate: the state and the metrics; erase: erase a user."
+    "tasks: start, follow and steer tasks; operate: the state and the metrics; erase: erase a user, forget by "
+    "the rules and undo that."
 )
 
 

@@ -16,7 +16,7 @@ _WITHIN = 120.0
 """Seconds that a sweep may take before the page stops waiting for it; a choice."""
 
 
-@routes.at("GET", "/forgetting", TokenScope.OPERATE, media=HTML, browser=True)
+@routes.at("GET", "/forgetting", TokenScope.ERASE, media=HTML, browser=True)
 @shown
 async def forgetting_page(*, request: Request, caller: Asker, here: Here) -> Response:
     """Offer a dry run, a sweep and its undoing; show nothing that was not asked for."""

@@ -24,8 +24,8 @@ async def inbox_page(*, request: Request, caller: Asker, here: Here) -> Response
     """Show what waits for a person: of one user, or of everybody where nobody is named."""
     user = user_named(request)
     whose = caller.user(user) if user else None
-    found = await here.inbox(whose, limit=_LISTED, by=caller.actor)
-    return page(request, "inbox.html", questions=found)
+    found = await here.inbox(whose, limit=_LISTED + 1, by=caller.actor)
+    return page(request, "inbox.html", questions=found[:_LISTED], more=len(found) > _LISTED)
 
 
 @routes.at("POST", "/inbox/{workflow_id}", TokenScope.TASKS, media=HTML, browser=True, person=True)

@@ -27,6 +27,9 @@ routes = Routes("console")
 _LISTED = 200
 """Memories on one page; a choice."""
 
+_COUNTED = 1_000
+"""Up to how many tasks, and memories on hold, an erasure is said to touch: nobody waits for more to be listed."""
+
 _AFTER = "after"
 """The part of a page's address that says behind how many memories, the newest first, the page begins."""
 
@@ -74,10 +77,10 @@ def _part(request: Request, entries: list[Entry]) -> dict[str, Any]:
     return {"entries": entries[first : first + _LISTED], "first": first, "newer": newer, "older": older}
 
 
-async def _held(here: Gateway, whose: str, caller: Caller) -> tuple[list[Held], str]:
+async def _held(here: Gateway, whose: str, caller: Caller, limit: int = 50) -> tuple[list[Held], str]:
     """Return what is on hold, or why nobody can say: what is believed is shown all the same."""
     try:
-        return await here.held(whose, by=caller.actor), ""
+        return await here.held(whose, limit=limit, by=caller.actor), ""
     except PerdureError as error:
         return [], str(error)
 
@@ -151,9 +154,16 @@ async def erase_page(*, request: Request, caller: Asker, here: Here) -> Response
     """Show what an erasure will touch, and ask for the user's id once more."""
     whose = caller.user(user_named(request))
     entries = await here.memories(whose, everything=True, by=caller.actor)
-    held, _ = await _held(here, whose, caller)
-    tasks = await here.tasks(TaskFilter(limit=1_000), whose, by=caller.actor)
-    return page(request, "erase.html", whose=whose, entries=entries, held=held, tasks=tasks, receipt=None)
+    held, problem = await _held(here, whose, caller, _COUNTED)
+    tasks = await here.tasks(TaskFilter(limit=_COUNTED), whose, by=caller.actor)
+    touched: dict[str, Any] = {
+        "entries": entries,
+        "held": held,
+        "tasks": tasks,
+        "counted": _COUNTED,
+        "held_problem": problem,
+    }
+    return page(request, "erase.html", whose=whose, receipt=None, **touched)
 
 
 @routes.at("POST", "/erase", TokenScope.ERASE, media=HTML, browser=True)
@@ -165,7 +175,7 @@ async def erase_here(*, request: Request, caller: Asker, here: Here) -> Response
         raise InvalidInput("typed", "is not the user's id: nothing was erased", fix=f"type {whose}")
     erasing = here.erase(EraseRequest(user_id=whose), by=caller.actor)
     receipt = await within(ERASED_WITHIN, erasing, "it goes on; an administrator gets the receipt by erasing again")
-    return page(request, "erase.html", whose=whose, entries=[], held=[], tasks=[], receipt=receipt)
+    return page(request, "erase.html", whose=whose, receipt=receipt)
 
 
 async def _changed(request: Request, memory_id: Id, form: Form, update: Update, here: Gateway) -> Response:

@@ -44,7 +44,7 @@ PAGES = (
     ("/inbox", "Inbox", TokenScope.TASKS),
     ("/memories", "Memories", TokenScope.READ),
     ("/tasks", "Tasks", TokenScope.TASKS),
-    ("/forgetting", "Forgetting", TokenScope.OPERATE),
+    ("/forgetting", "Forgetting", TokenScope.ERASE),
     ("/status", "Status", TokenScope.OPERATE),
 )
 """The pages that one goes to, and what a token has to permit for each."""

@@ -17,15 +17,17 @@ from worker.http.tasks import Id
 
 routes = Routes("console")
 
+_LISTED = 100
+
 
 @routes.at("GET", "/tasks", TokenScope.TASKS, media=HTML, browser=True)
 @shown
 async def tasks_page(*, request: Request, caller: Asker, here: Here) -> Response:
     """List tasks, open ones first: of one user, or of everybody where nobody is named."""
     user, phase = user_named(request), request.query_params.get("phase", "")
-    wanted = validated(TaskFilter, {"limit": 100} | ({"phase": phase} if phase else {}), "")
+    wanted = validated(TaskFilter, {"limit": _LISTED + 1} | ({"phase": phase} if phase else {}), "")
     found = await here.tasks(wanted, caller.user(user) if user else None, by=caller.actor)
-    return page(request, "tasks.html", tasks=found, phase=phase)
+    return page(request, "tasks.html", tasks=found[:_LISTED], more=len(found) > _LISTED, phase=phase)
 
 
 @routes.at("GET", "/tasks/{workflow_id}", TokenScope.TASKS, media=HTML, browser=True)

@@ -3,12 +3,14 @@
 import re
 from collections.abc import AsyncGenerator
 from html import unescape
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx2
 import pytest
 
+from perdure.names import Workflow
 from perdure.values.access_tokens import TokenScope
 from perdure.values.jobs import Fate
 from perdure.values.requests import RememberRequest
@@ -47,9 +49,14 @@ async def browser_with(service: Service, token: str) -> Browser:
     return Browser(client)
 
 
+SHOWN = re.findall(r"--scope (\w+)", Path("docs/console.md").read_text(encoding="utf-8"))
+"""The scopes of the token that the page about the console has people make."""
+
+
 @pytest.fixture
 async def ada(service: Service, user: str) -> AsyncGenerator[Browser]:
-    one = await browser_with(service, await service.token(user_id=user, person=True))
+    scopes = [TokenScope(one) for one in SHOWN]
+    one = await browser_with(service, await service.token(*scopes, user_id=user, person=True))
     yield one
     await one.client.aclose()
 
@@ -271,7 +278,25 @@ async def test_the_local_person_sees_everybody_and_names_whom(service: Service, 
     assert "Deploys happen on Tuesdays." in await local.opens(f"/memories?user={user}")
     assert "reachable" in await local.opens("/status")
     assert "Tasks" in await local.opens("/tasks")
+    assert "once you name the user" in await local.opens("/inbox")
+    assert "once you name the user" not in await local.opens(f"/inbox?user={user}")
     await local.client.aclose()
+
+
+async def test_what_a_workflow_asks_names_it_and_leads_to_no_task(service: Service, ada: Browser, user: str) -> None:
+    identifier = f"ask-{uuid4()}"
+    handle = await service.here.client.start_workflow(
+        Workflow.ASK_PERSON, {"user_id": user, "text": "Ship it?"}, id=identifier, task_queue=service.here.queue
+    )
+    inbox = await until(lambda: ada.opens("/inbox"), lambda page: "Ship it?" in page)
+    assert "asked by the workflow" in inbox
+    assert f"/tasks/{identifier}" not in inbox
+    await ada.sends(f"/inbox/{identifier}", question=questions_in(inbox)[0], value="yes")
+    await handle.result()
+
+
+def questions_in(page: str) -> list[str]:
+    return re.findall(r'name="question" value="([^"]+)"', page)
 
 
 async def test_what_is_no_form_is_refused(ada: Browser) -> None:
@@ -312,12 +337,12 @@ async def test_the_cookie_holds_no_token_and_ends_with_it(service: Service, user
 
 async def test_who_may_see_the_installation_may_not_forget_for_everybody(service: Service) -> None:
     scraper = await browser_with(service, await service.token(TokenScope.OPERATE))
-    assert "needs a person" in await scraper.opens("/forgetting")
-    await scraper.opens("/status")
+    assert "lacks the scope 'erase'" in await scraper.opens("/forgetting", status=403)
+    assert "Forgetting" not in await scraper.opens("/status")
     refused = await scraper.sends("/forgetting/sweep", forget="yes", approved="yes", status=403)
     assert "Status" in refused.text
     program = await browser_with(service, await service.token(TokenScope.OPERATE, TokenScope.ERASE))
-    await program.opens("/forgetting")
+    assert "needs a person" in await program.opens("/forgetting")
     await program.sends("/forgetting/sweep", forget="yes", status=403)
     for one in (scraper, program):
         await one.client.aclose()
