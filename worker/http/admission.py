@@ -1,6 +1,7 @@
 """The one place where a request is let in or turned away, whatever its route. What declares no scope lets nobody in."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 from fastapi.routing import APIRoute
@@ -13,6 +14,7 @@ from perdure.refusals import NoSuchPath, NotAuthenticated, NotPermitted, TooMany
 from perdure.values.access_tokens import Caller, TokenScope
 from perdure.values.changes import PROGRAM
 from worker.access.authentication import Authenticator
+from worker.access.failures import Failures
 from worker.gateway import Gateway
 from worker.http.console.pages import login_instead, problem_page
 from worker.http.console.session import Sessions
@@ -51,6 +53,7 @@ class RequestAdmission:
         self._gateway = gateway
         self._sessions = sessions
         self._auditing = auditing
+        self._tokenless = Failures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it."""
@@ -83,7 +86,7 @@ class RequestAdmission:
         await self._app(scope, receive, send)
 
     async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool, browser: bool) -> None:
-        caller: Caller | None = None
+        caller, given, address = None, "", ""
         try:
             address = scope["client"][0] if scope.get("client") else ""
             given = _authorization(scope)
@@ -98,7 +101,9 @@ class RequestAdmission:
             if declared.get(PERSON):
                 caller.require_person()
         except (NotAuthenticated, NotPermitted):
-            self._audit(scope, caller, admitted=False)
+            # Without a token anybody could fill the audit: it has the first of each address.
+            if given or not self._tokenless.failed(address, time.monotonic()):
+                self._audit(scope, caller, admitted=False)
             raise
         except TooManyRequests:
             # The audit has the first of them; the others would fill it.

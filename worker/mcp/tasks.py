@@ -1,5 +1,6 @@
 """Tools and resources of tasks: starting one, seeing where it is, and having its user answer what it asks."""
 
+import json
 import secrets
 from typing import Annotated, Any, Literal
 
@@ -18,6 +19,7 @@ from perdure.values.questions import Answer, AnswerType, Question
 from perdure.values.task_status import StartedTask, TaskStanding
 from perdure.values.tasks import AgentTask
 from worker.mcp.call_context import McpCalls, told
+from worker.mcp.memories import DATA
 
 _ASKED_BY_ANSWER = "2026-07-28"
 """The version of the protocol since which a client is asked by the answer to its own call, for which it needs no way
@@ -117,7 +119,8 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
     @told(ResourceError)
     async def explanation(workflow_id: str, ctx: Context[Any, Any]) -> str:
         await require_own(ctx, workflow_id)
-        return (await gateway.explain(workflow_id, by=asking.agent(ctx))).model_dump_json()
+        found = await gateway.explain(workflow_id, by=asking.agent(ctx))
+        return json.dumps({"notice": DATA, **found.model_dump(mode="json")}, ensure_ascii=False)
 
 
 def elicited(question: Question) -> Elicit[GivenAnswer]:

@@ -104,7 +104,7 @@ TABLE: dict[str, Row] = {
     "GET /tasks": Row(TASKS, page=True),
     "GET /tasks/{workflow_id}": Row(TASKS, page=True),
     "POST /tasks/{workflow_id}/cancel": Row(TASKS, page=True),
-    "GET /forgetting": Row(OPERATE, of_a_user=False, page=True),
+    "GET /forgetting": Row(ERASE, of_a_user=False, page=True),
     "POST /forgetting/sweep": Row(ERASE, person=True, page=True),
     "POST /forgetting/undo": Row(ERASE, person=True, page=True),
     "GET /status": Row(OPERATE, of_a_user=False, page=True),
@@ -371,6 +371,18 @@ async def test_each_decision_is_audited(service: Service, user: str) -> None:
         ("admitted", "one", "billing", {"GET /v2/control/memories": (identifier,)}),
         ("turned_away", "two", "billing", {"POST /v2/control/erase": (identifier,)}),
     ]
+
+
+async def test_who_has_no_token_does_not_fill_the_audit(service: Service) -> None:
+    mark = uuid4().hex[:8]
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        for number in range(MOST + 10):
+            answer = await client.get("/v2/control/holds", headers={"X-Request-Id": f"{mark}-{number}"})
+            assert answer.status_code == 401
+    reader = await service.gateway._keyed_reader()  # pyright: ignore[reportPrivateUsage]
+    await reader._reading.audit.written()  # pyright: ignore[reportPrivateUsage]
+    lines = await audits.show(service.here.settings, "", None, None, ADMIN)
+    assert 0 < len([one for one in lines if one.operation.startswith(mark)]) <= MOST
 
 
 async def test_each_decision_is_audited_also_under_one_id_of_a_request(service: Service, user: str) -> None:

@@ -142,6 +142,7 @@ async def test_a_question_of_a_task_is_answered_by_the_user_and_not_by_the_model
         [explained] = told.contents
         assert isinstance(explained, TextResourceContents)
         assert json.loads(explained.text)["recalls"]
+        assert json.loads(explained.text)["notice"] == DATA
     # A client that cannot ask its user answers nothing.
     async with connected(installed, uuid4().hex, mode=mode) as silent:
         other = await silent.call_tool("start_task", {**given, "task_id": f"silent-{mode}"})
