@@ -1,11 +1,10 @@
 """The marks by which a lost store is known: counted by every process, written anew with a store that was rebuilt."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from localservers import Fleet, Server
 from perdure.errors import StoreLost, StoreUnavailable
@@ -16,21 +15,10 @@ from perdure.stores.redis.connection import ask
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.values.losses import Loss, LossKind, Mark, Store
-from tests.conftest import TENANT_KEY, OwnServers
-from tests.integration.conftest import Stores, open_stores
+from tests.conftest import TENANT_KEY
+from tests.integration.conftest import Stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, passing, write
 from tests.integration.memory.reconciliation.test_losses import BY, copied, fill, rebuild, refused, remembered
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def fleet(own_servers: OwnServers) -> Fleet:
-    return await own_servers(Server.REDIS, Server.WEAVIATE)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def own(fleet: Fleet, tmp_path: Path) -> AsyncGenerator[Stores]:
-    async with open_stores(fleet.addresses, tmp_path) as opened:
-        yield opened
 
 
 @pytest.mark.slow

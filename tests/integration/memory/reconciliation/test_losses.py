@@ -1,13 +1,12 @@
 """Each store loses its data, or is replaced by an older copy: it is noticed, nothing is written, all is rebuilt."""
 
 import shutil
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import pytest_asyncio
 
 from localservers import Fleet, Server
 from perdure.errors import StoreLost, StoreUnavailable
@@ -21,8 +20,7 @@ from perdure.values.changes import Actor, ActorKind, Deletion
 from perdure.values.entries import Entry, State
 from perdure.values.jobs import Decision
 from perdure.values.losses import Loss, LossKind, Store
-from tests.conftest import OwnServers
-from tests.integration.conftest import AnyStores, Stores, open_stores
+from tests.integration.conftest import AnyStores, Stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, passing, write
 
 BY = Actor(kind=ActorKind.PERSON, id="ada")
@@ -34,17 +32,6 @@ class Remembers(NamedTuple):
     entries: dict[str, Entry]
     deletions: list[Deletion]
     due: object
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def fleet(own_servers: OwnServers) -> Fleet:
-    return await own_servers(Server.REDIS, Server.WEAVIATE)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def own(fleet: Fleet, tmp_path: Path) -> AsyncGenerator[Stores]:
-    async with open_stores(fleet.addresses, tmp_path) as opened:
-        yield opened
 
 
 async def fill(stores: AnyStores, tenant: str) -> Remembers:

@@ -216,7 +216,7 @@ async def test_another_task_under_an_id_that_was_used_is_refused_with_the_differ
     assert refused.status == 2
     assert f"{task_id!r} is already used by another task, which differs in inputs.report" in refused.complaint
     again = await installed.start("run", file, "--again")
-    await again.says("^started task-")
+    assert ": completed; effects that it recorded are not repeated" in await again.says("^started task-")
     # It recalls now what it inspected then, so its row has other arguments: nobody but a person knows what to do.
     await again.says("append_row was called at this step before, with other arguments")
     again.process.send_signal(signal.SIGINT)
