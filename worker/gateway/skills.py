@@ -95,7 +95,7 @@ class SkillCalls(TaskCalls):
         Raises:
             InvalidTask: There is no such task; it had no goal, has not completed, or did not do what it should; or what
                 it called is not known here.
-            InvalidAgent: Its agent is not known here, and so not what a person had to approve.
+            InvalidInput: Its agent is not known here, and so not what a person had to approve.
             WorkerUnavailable: No worker serves the task queue.
         """
         from perdure.agent.skill_proposals import proposed  # noqa: PLC0415  the same

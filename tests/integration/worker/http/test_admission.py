@@ -382,7 +382,8 @@ async def test_who_has_no_token_does_not_fill_the_audit(service: Service) -> Non
     reader = await service.gateway._keyed_reader()  # pyright: ignore[reportPrivateUsage]
     await reader._reading.audit.written()  # pyright: ignore[reportPrivateUsage]
     lines = await audits.show(service.here.settings, "", None, None, ADMIN)
-    assert 0 < len([one for one in lines if one.operation.startswith(mark)]) <= MOST
+    # Others may have come from this address within the minute: then none of these has a line.
+    assert len([one for one in lines if one.operation.startswith(mark)]) <= MOST
 
 
 async def test_each_decision_is_audited_also_under_one_id_of_a_request(service: Service, user: str) -> None:
