@@ -123,10 +123,8 @@ class GoalPlan:
         if branch == MAIN:
             return state.changed(failure=f"turn {conversation_in(state).begun + 1}: {failure.problem}")
         state, lessons = _using(state, failure.tokens), state.branches[branch].lessons
-        returned, conversation = (
-            Returned(problem=failure.problem, lessons=lessons, unfit=failure.unfit),
-            conversation_in(state),
-        )
+        returned = Returned(problem=failure.problem, lessons=lessons, unfit=failure.unfit)
+        conversation = conversation_in(state)
         last = conversation.last
         if last is not None and failure.acted and self._calls.acts(last.calls[place_of(branch)].tool):
             told = f"{failure.problem}; its effect may have happened: find out, and do not repeat it"
@@ -228,7 +226,7 @@ class GoalPlan:
         changed = changed.changed(
             turns=(*changed.turns, turn),
             begun=changed.begun + 1,
-            mistakes=changed.mistakes if turn.is_open else _mistakes(changed, turn),
+            mistakes=_mistakes(changed, turn),
             repeated=repeated,
             exceeded=0,
         )
@@ -283,7 +281,9 @@ def _using(state: TaskState, tokens: int) -> TaskState:
 
 
 def _mistakes(conversation: Conversation, turn: ModelTurn) -> int:
-    """Return how many turns in a row could not be used, with one that has ended."""
+    """Return how many turns in a row could not be used, with a turn that counts once its calls have ended."""
+    if turn.is_open:
+        return conversation.mistakes
     return conversation.mistakes + 1 if turn.is_mistake else 0
 
 
@@ -298,7 +298,7 @@ def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
         + sum(map(len, returned.lessons))
     )
     turn = turn.ended(place, returned).changed(size=size)
-    mistakes = conversation.mistakes if turn.is_open else _mistakes(conversation, turn)
+    mistakes = _mistakes(conversation, turn)
     state = positioned(state, conversation.changed(turns=(*before, turn), mistakes=mistakes))
     return state.changed(branches={name: one for name, one in state.branches.items() if name != branch})
 
