@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
+from perdure.memory.lost_stores import WHAT_TO_DO, require_answers, require_whole
 from perdure.stores.journal.marks import JournalMarks, new_id
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -26,13 +27,6 @@ IDLE = 7 * 86_400.0
 """Seconds after which the marks of a process that writes nothing are removed, so that they do not grow in number."""
 
 _T = TypeVar("_T")
-
-_WHAT_TO_DO = {
-    Store.JOURNAL: "mount the folder that the workers share, restore its backup, or begin it anew with "
-    "'perdure reconcile --new-journal'",
-    Store.REDIS: "a worker rebuilds it; 'perdure reconcile' shows how that goes",
-    Store.WEAVIATE: "a worker rebuilds it; 'perdure reconcile' shows how that goes",
-}
 
 
 class Wholeness:
@@ -70,20 +64,19 @@ class Wholeness:
         """
         told = await self._ask()
         found = self._judged(told)
-        _require(loss for loss in found if loss == Loss(Store.JOURNAL, LossKind.LOST))
+        require_whole(loss for loss in found if loss == Loss(Store.JOURNAL, LossKind.LOST))
         if told.get(Store.JOURNAL, Told(None, {})).journal is None:
             # A store that does not answer may know of a journal, whose folder is not mounted here.
-            _require_all(told)
+            require_answers(told)
         journal, fingerprint = await self._journal.begin(key.fingerprint)
         key.require(fingerprint)
         lost = {loss.store for loss in found}
         for store, marks in self._stores.items():
             if store in told and told[store].journal is None and store not in lost:
                 await marks.begin(journal)
-        _require_all(told)
-        for writer in await self._journal.retire(before=time.time() - IDLE):
-            await together(*(marks.remove(writer) for marks in self._stores.values()))
-            await self._journal.removed(writer)
+        require_answers(told)
+        if not found:
+            await self._retire(time.time() - IDLE)
         return found
 
     async def begin_journal(self, key: TenantKey) -> str:
@@ -164,7 +157,7 @@ class Wholeness:
             found = await answer()
             if not await self.lost(store):
                 return found
-        raise StoreLost(store, f"it has to be rebuilt: {_WHAT_TO_DO[store]}")
+        raise StoreLost(store, f"it has to be rebuilt: {WHAT_TO_DO[store]}")
 
     def doubt(self) -> None:
         """Force a new comparison at the next question: a store did not answer, and may come back with other data."""
@@ -179,7 +172,7 @@ class Wholeness:
             StoreUnavailable: A store does not answer.
         """
         told = await self._ask_all()
-        _require(self._judged(told))
+        require_whole(self._judged(told))
         for store, one in told.items():
             if one.journal is None:
                 raise StoreUnavailable(store, "is empty, and no worker has initialised it yet")
@@ -268,6 +261,17 @@ class Wholeness:
         self.doubt()
         return True
 
+    async def _retire(self, before: float) -> None:
+        """Remove the marks of processes that have written nothing since a moment, in seconds since 1970."""
+        if not await self._journal.has_idle(before=before):
+            return
+        # By those that are removed an older copy of a store is no longer known: by one that is newer than all of them.
+        async with self.writing():
+            pass
+        for writer in await self._journal.retire(before=before):
+            await together(*(marks.remove(writer) for marks in self._stores.values()))
+            await self._journal.removed(writer)
+
     async def _close(self, number: int) -> None:
         async with self._closing:
             if self._closed >= number:
@@ -324,7 +328,7 @@ class Wholeness:
         Raises:
             StoreUnavailable: One does not answer.
         """
-        return _require_all(await self._ask())
+        return require_answers(await self._ask())
 
     def _judged(self, told: Mapping[Store, Told]) -> tuple[Loss, ...]:
         journal = told[Store.JOURNAL].journal if Store.JOURNAL in told else None
@@ -335,15 +339,3 @@ class Wholeness:
         self._found |= {store: next((loss for loss in found if loss.store is store), None) for store in told}
         self._compared |= dict.fromkeys(told, time.monotonic())
         return found
-
-
-def _require_all(told: dict[Store, Told]) -> dict[Store, Told]:
-    for store in Store:
-        if store not in told:
-            raise StoreUnavailable(store, "does not answer, so whether it has lost something is not known")
-    return told
-
-
-def _require(found: Iterable[Loss]) -> None:
-    for loss in found:
-        raise StoreLost(loss.store, f"{loss.kind.told}: {_WHAT_TO_DO[loss.store]}")

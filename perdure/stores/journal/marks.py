@@ -18,7 +18,7 @@ from perdure.values.losses import MARK_FORMAT, Mark, Store, Told
 ID = "journal.id"
 _MARKS = ".marks"
 _REMOVED = "removed"
-_MARK = re.compile(rb"(\d+) (\d+) (\d+)( retired)?( v\d+)? *\n")
+_MARK = re.compile(rb"(\d+) (\d+) (\d+)((?: \S+)*) *\n")
 _GONE = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
 _RETIRED = " retired"
 _WIDTH = 48
@@ -80,6 +80,22 @@ class JournalMarks:
                 self._put(writer, mark)
 
         await disk.in_thread(Store.JOURNAL, write)
+
+    async def has_idle(self, *, before: float) -> bool:
+        """Return whether there are processes to retire.
+
+        Args:
+            before: Those that have been idle since then, in seconds since 1970.
+        """
+
+        def has() -> bool:
+            for path in self._files():
+                with suppress(FileNotFoundError):
+                    if path.stat().st_mtime < before or _parsed(path)[1] == _RETIRED:
+                        return True
+            return False
+
+        return await disk.in_thread(Store.JOURNAL, has)
 
     async def retire(self, *, before: float) -> list[str]:
         """Mark the processes that have been idle since a moment as retired.
@@ -197,4 +213,6 @@ def _parsed(path: Path) -> tuple[Mark, str]:
     found = _MARK.fullmatch(path.read_bytes())
     if not found:
         return Mark(), ""
-    return Mark(int(found[1]), int(found[2]), int(found[3])), (found[4] or b"").decode()
+    # Words that a later build adds are ignored.
+    retired = _RETIRED if _RETIRED.encode() in found[4] else ""
+    return Mark(int(found[1]), int(found[2]), int(found[3])), retired

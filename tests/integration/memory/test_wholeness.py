@@ -1,7 +1,8 @@
 """The marks by which a lost store is known: counted by every process, written anew with a store that was rebuilt."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -74,29 +75,63 @@ async def test_a_claim_that_is_counted_as_redis_is_restored_is_not_taken_back(
 
 
 @pytest.mark.slow
-async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Stores, tenant: str) -> None:
+async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Stores) -> None:
     key = TenantKey(TENANT_KEY)
-    await write(own, tenant, passing("kept", "o3", at=LATER))
+    resting = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+    async with resting.writing():
+        pass
     [mark] = [path for path in (own.journal.folder / ".marks").iterdir() if path.name != LOCK]
     await own.whole.begin(key)
     assert mark.name in (await RedisMarks(own.redis).told()).marks, "the control: it wrote a moment ago"
 
     os.utime(mark, (1, 1))
     await own.whole.begin(key)
-    assert (await RedisMarks(own.redis).told()).marks == (await own.longterm.marks.told()).marks == {}
-    await write(own, tenant, passing("new", "o4", at=LATER), operation="job-4")
+    for store in (RedisMarks(own.redis), own.longterm.marks):
+        [newer] = (await store.told()).marks
+        assert newer != mark.name
+    async with resting.writing():
+        pass
     assert await own.whole.compare() == ()
-    assert [*(await RedisMarks(own.redis).told()).marks] != [mark.name]
+    assert len({newer, mark.name, *(await RedisMarks(own.redis).told()).marks}) == 3
 
     assert not mark.exists(), "files do not grow in number either"
     told = await JournalMarks(own.journal.folder).told()
     await RedisMarks(own.redis).restore(told.journal or "", {mark.name: Mark(1, 1)})
-    assert await own.whole.compare() == (), "an older copy of Redis knows it, and so does the journal"
+    assert await own.whole.compare() == (), "what still knows it is no newer than the journal"
     mark.with_name("removed").write_bytes(b"")
     assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),), "the control"
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("marks", [True, False], ids=["marked", "control: no newer mark"])
+@pytest.mark.parametrize("server", [Server.REDIS, Server.WEAVIATE])
+async def test_a_copy_from_before_a_long_rest_is_still_known_to_be_older(
+    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server, marks: bool
+) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    restore = await copied(fleet, server, tmp_path / "copy")
+    await fill(own, tenant)
+    await own.whole.claimed()
+    for path in (own.journal.folder / ".marks").iterdir():
+        if path.name != LOCK:
+            os.utime(path, (1, 1))
+    with monkeypatch.context() as patch:
+        if not marks:
+
+            @asynccontextmanager
+            async def unmarked(_: Wholeness) -> AsyncGenerator[None]:
+                yield
+
+            patch.setattr(Wholeness, "writing", unmarked)
+        assert await own.whole.begin(TenantKey(TENANT_KEY)) == ()
+    await fleet.stop(server)
+    restore()
+    await fleet.start(server)
+    assert (await own.whole.compare() != ()) == marks
+    if marks:
+        assert await refused(own, tenant)
+
+
 async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, tenant: str) -> None:
     await write(own, tenant, passing("kept", "o3", at=LATER))
     with pytest.raises(StoreLost):

@@ -80,7 +80,7 @@ async def test_what_was_recorded_is_what_is_stored_today_and_is_read_with_more_i
     await journal.begin("", "any")
     (journal.folder / "journal.id").write_text(recorded["journal_id"])
     await journal.write(stored.PROCESS, Mark(), new=True)
-    newer = recorded["journal_mark"].replace(f"v{MARK_FORMAT} ", f"v{MARK_FORMAT + 1}")
+    newer = recorded["journal_mark"].replace(f"v{MARK_FORMAT}   ", f"7 v{MARK_FORMAT + 1} ")
     (journal.folder / ".marks" / stored.PROCESS).write_text(newer)
     assert await journal.told() == ("journal", {stored.PROCESS: stored.MARK})
 
