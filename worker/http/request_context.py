@@ -1,7 +1,7 @@
 """What every handler has of its request: who asks, the gateway, whose memory is meant."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 from uuid import uuid4
@@ -89,6 +89,12 @@ class Once:
         self._sent = whose, asked
         self.is_repeated = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
         return digest("sent/1", whose, url.path, self.key)[:32]
+
+    async def carry_out(self, act: Callable[[], Awaitable[object]]) -> None:
+        """Do what is asked, unless the same request was carried out under the key before: it may be refused by now."""
+        if not self.is_repeated:
+            await act()
+            await self.carried_out()
 
     async def carried_out(self) -> None:
         """Note that the request was carried out, as far as possible; sent again, it is otherwise carried out again."""

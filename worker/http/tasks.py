@@ -137,7 +137,7 @@ async def answer_question(*, workflow_id: Id, body: AnswerBody, caller: Asker, h
     """Answer a question of a task, or of another workflow. Only a person may: the token has to be one of a person."""
     identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
     given = validated(Answer, body.model_dump(exclude_unset=True, exclude={"user_id"}), "", InvalidAnswer)
-    await here.answer(workflow_id, given, sending=identifier, by=caller.actor)
+    await once.carry_out(lambda: here.answer(workflow_id, given, sending=identifier, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 
@@ -146,7 +146,7 @@ async def deliver_event(*, workflow_id: Id, body: EventBody, caller: Asker, here
     """Deliver an event that a step of the task waits for, or will wait for. It is taken once."""
     identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
     event = validated(Event, {"id": identifier, **body.model_dump(exclude_unset=True, exclude={"user_id"})}, "")
-    await here.deliver(workflow_id, event, by=caller.actor)
+    await once.carry_out(lambda: here.deliver(workflow_id, event, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 
@@ -155,7 +155,7 @@ async def message_task(*, workflow_id: Id, body: MessageBody, caller: Asker, her
     """Send a message to the model of a task with a goal, which it reads before its next turn."""
     identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
     message = validated(TaskMessage, {"text": body.text, "id": identifier}, "", InvalidTask)
-    await here.message(workflow_id, message, by=caller.actor)
+    await once.carry_out(lambda: here.message(workflow_id, message, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 
@@ -164,7 +164,8 @@ async def redirect_task(*, workflow_id: Id, body: RedirectBody, caller: Asker, h
     """Give a task with a goal another one, or constraints."""
     identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
     given = {"id": identifier, **body.model_dump(exclude_unset=True, exclude={"user_id"})}
-    await here.redirect(workflow_id, validated(Redirection, given, "", InvalidTask), by=caller.actor)
+    redirection = validated(Redirection, given, "", InvalidTask)
+    await once.carry_out(lambda: here.redirect(workflow_id, redirection, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 
@@ -173,7 +174,7 @@ async def pause_task(*, workflow_id: Id, body: PauseBody, caller: Asker, here: H
     """Pause a task: what is under way ends, and nothing new begins."""
     identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
     request = validated(PauseRequest, {"because": body.because, "id": identifier}, "", InvalidTask)
-    await here.pause(workflow_id, request, by=caller.actor)
+    await once.carry_out(lambda: here.pause(workflow_id, request, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 
@@ -182,7 +183,7 @@ async def resume_task(*, workflow_id: Id, body: PauseBody, caller: Asker, here: 
     """Let a paused task go on."""
     identifier = await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
     request = validated(PauseRequest, {"because": body.because, "id": identifier}, "", InvalidTask)
-    await here.resume(workflow_id, request, by=caller.actor)
+    await once.carry_out(lambda: here.resume(workflow_id, request, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 
@@ -190,7 +191,7 @@ async def resume_task(*, workflow_id: Id, body: PauseBody, caller: Asker, here: 
 async def cancel_task(*, workflow_id: Id, body: Body, caller: Asker, here: Here, once: OnceOnly) -> Response:
     """Ask a task to stop; it finishes what it must not leave half done."""
     await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
-    await here.cancel(workflow_id, by=caller.actor)
+    await once.carry_out(lambda: here.cancel(workflow_id, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 

@@ -250,6 +250,60 @@ async def test_what_is_held_is_approved_in_other_words(ada: Browser, service: Se
     assert "Waiting for approval" not in unescape(ada.text)
 
 
+RECALLS = """
+name: recall-it
+steps:
+  - {id: look, recall: {text: "When do deploys happen?"}}
+output: "${steps.look.context}"
+"""
+
+
+async def test_a_tasks_page_shows_what_it_recalled_and_leads_to_temporals(
+    ada: Browser, service: Service, user: str
+) -> None:
+    [skills] = service.here.settings.skills
+    (skills / "recall-it.yaml").write_text(RECALLS, encoding="utf-8")
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        await remembered(client, "Deploys happen on Tuesdays.")
+
+        async def known() -> bool:
+            return "recall-it" in {one["name"] for one in (await client.get("/v2/control/skills")).json()}
+
+        await until(known, bool)
+        sent = await client.post("/v2/control/tasks", json={"task_id": f"t-{uuid4().hex[:8]}", "skill": "recall-it"})
+        task = sent.json()["workflow_id"]
+        await client.get(f"/v2/control/tasks/{task}", params={"wait": 30})
+    shown = await until(lambda: ada.opens(f"/tasks/{task}"), lambda page: "1 recalled" in page)
+    recalled = shown.partition("What it recalled, and why")[2]
+    assert "Deploys happen on Tuesdays." in recalled
+    link = f'href="{service.gateway.temporal_ui}/namespaces/default/workflows/{task}"'
+    assert link in ada.text
+
+
+async def test_a_task_is_cancelled_on_its_page(ada: Browser, service: Service, user: str) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        sent = await client.post("/v2/control/tasks", json={"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first"})
+        task = sent.json()["workflow_id"]
+        await until(lambda: ada.opens(f"/tasks/{task}"), lambda page: "It asks 1 question" in page)
+        left = await ada.sends(f"/tasks/{task}/cancel")
+        assert left.headers["location"] == f"/tasks/{task}"
+        ended = (await client.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
+        assert ended["result"]["status"] == "cancelled"
+    assert "Cancel it" not in await ada.opens(f"/tasks/{task}")
+
+
+async def test_what_is_held_is_rejected(ada: Browser, service: Service, user: str) -> None:
+    item: dict[str, Any] = memory_item("Ada is allergic to nuts.") | {"tags": ["health"]}
+    await service.gateway.remember(RememberRequest(user_id=user, key="held", items=(item,)), by=ADMIN)
+    await until(lambda: ada.opens("/memories"), lambda text: "Waiting for approval" in text)
+    hold = re.search(r'action="/holds/([^"?]+)', ada.text)
+    assert hold
+    await ada.sends(f"/holds/{hold[1]}", decision="reject", note="nobody asked")
+    assert "Ada is allergic to nuts." not in await ada.opens("/memories")
+    rejected = await service.gateway.rejected(user, by=ADMIN)
+    assert [one.reason for one in rejected if "nobody asked" in one.reason] != []
+
+
 async def test_forgetting_is_seen_beforehand_and_a_user_is_erased_by_typing_the_id(
     ada: Browser, service: Service, user: str
 ) -> None:
