@@ -48,7 +48,7 @@ MISTAKES = 5
 REPEATS = 5
 """Repetitions of the same calls in a row after which the task fails."""
 
-_NO_END = "This answer did not end the task. Check it against the goal, and give your answer again."
+_NO_END = "Another answer is wanted. Check this one against the goal, and give your answer again."
 
 _AGAIN = (
     "You have made these same calls {times} times in a row, with the same arguments: they will give nothing else. "

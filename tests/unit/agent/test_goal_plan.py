@@ -397,7 +397,7 @@ def test_an_answer_that_did_not_end_the_task_is_asked_for_again() -> None:
     [again] = actions(plan, state)
     assert again.path == "turn[2]"
     assert isinstance(again.call, ReasonCall)
-    assert "did not end the task" in again.call.conversation.turns[0].told
+    assert "Another answer is wanted" in again.call.conversation.turns[0].told
 
 
 def test_refused_arguments_of_an_effect_may_be_mended() -> None:
