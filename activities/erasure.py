@@ -20,7 +20,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.temporal import schedules
 from perdure.temporal.errors import of_call
 from perdure.values.changes import PROGRAM, Actor
-from perdure.values.erasures import Erasure
+from perdure.values.erasures import TAKEN_OVER, Erasure
 
 _PAGE = 200
 """Runs that one call of ``end_runs`` or ``delete_runs`` deals with, so that a retry repeats little."""
@@ -37,7 +37,9 @@ class BeginErasureCall(Passed):
     of: OwnerId | None = None
     operation: str
     by: Actor = PROGRAM
+    asked_at: Instant
     at: Instant
+    """When it begins."""
 
 
 class CountStoredCall(Passed):
@@ -62,6 +64,7 @@ class EndRunsCall(Passed):
     """The input of ``end_runs``."""
 
     tenant: str
+    operation: str
     terminate: bool
     """Whether to end them at once; otherwise they are asked to stop."""
 
@@ -70,6 +73,8 @@ class TenantCall(Passed):
     """The input of ``delete_schedules``, ``erase_stores``, ``delete_runs`` and ``prove_erasure``."""
 
     tenant: str
+    operation: str
+    """The erasure: once a later one of the user has begun, it removes nothing more."""
 
 
 class ErasureProof(Passed):
@@ -77,6 +82,8 @@ class ErasureProof(Passed):
 
     left: tuple[str, ...]
     """What is left of the user, in words; empty: the erasure is over."""
+    superseded: bool = False
+    """Whether a later erasure has begun, and removes what is left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,18 +100,24 @@ class ErasureActivities:
     async def begin(self, call: BeginErasureCall) -> Erasure:
         """Raise the user's or owner's epoch in every store; a user's own tokens, which name the user, are revoked.
 
+        Nothing is done where another erasure has begun since this one was asked for, which is returned.
+
         Raises:
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         tenant = await self.members.erasable(call.user_id, call.of)
-        erasure = await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
-        if call.of is None:
+        erasure = await self.eraser.begin(
+            tenant, operation=call.operation, by=call.by, at=call.at, asked_at=call.asked_at
+        )
+        if call.of is None and erasure.operation == call.operation:
             await self.tokens.remove_of(call.user_id)
         return erasure
 
     @activity.defn(name=Activity.DELETE_SCHEDULES)
     async def delete_schedules(self, call: TenantCall) -> None:
         """Delete the schedules that start tasks of the user."""
+        if not await self.eraser.goes_on(call.tenant, call.operation):
+            return
         for schedule in (await self._schedules(call.tenant))[0]:
             try:
                 await self.client.get_schedule_handle(schedule).delete()
@@ -114,6 +127,8 @@ class ErasureActivities:
     @activity.defn(name=Activity.END_RUNS)
     async def end_runs(self, call: EndRunsCall) -> int:
         """Stop the user's open workflows; returns how many there were."""
+        if not await self.eraser.goes_on(call.tenant, call.operation):
+            return 0
         found = await self._runs(call.tenant, "AND ExecutionStatus = 'Running'")
         for workflow_id, run_id in found:
             handle = self.client.get_workflow_handle(workflow_id, run_id=run_id)
@@ -144,7 +159,7 @@ class ErasureActivities:
     @activity.defn(name=Activity.ERASE_STORES)
     async def erase_stores(self, call: TenantCall) -> None:
         """Remove everything that the stores have of the user."""
-        await self.eraser.remove(call.tenant)
+        await self.eraser.remove(call.tenant, call.operation)
 
     @activity.defn(name=Activity.DELETE_RUNS)
     async def delete_runs(self, call: TenantCall) -> int:
@@ -152,6 +167,8 @@ class ErasureActivities:
 
         A list may lag behind, so ask until there are none twice in a row.
         """
+        if not await self.eraser.goes_on(call.tenant, call.operation):
+            return 0
         found = await self._runs(call.tenant)
         for workflow_id, run_id in found:
             request = DeleteWorkflowExecutionRequest(
@@ -169,6 +186,8 @@ class ErasureActivities:
     @activity.defn(name=Activity.PROVE_ERASURE)
     async def prove(self, call: TenantCall) -> ErasureProof:
         """Return what is left of the user in the stores and in Temporal, read again; nothing: the erasure is over."""
+        if not await self.eraser.goes_on(call.tenant, call.operation):
+            return ErasureProof(left=(TAKEN_OVER,), superseded=True)
         left = list(await self.eraser.left(call.tenant))
         if await self._runs(call.tenant):
             left.append("workflows in Temporal")

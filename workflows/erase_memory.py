@@ -18,7 +18,7 @@ from activities.erasure import (
 )
 from perdure.history import History
 from perdure.names import Workflow
-from perdure.values.erasures import UNREACHABLE, Erasure, ErasureReceipt
+from perdure.values.erasures import TAKEN_OVER, UNREACHABLE, Erasure, ErasureReceipt
 from perdure.values.requests import EraseRequest
 from workflows import options
 from workflows.carried import Carried, chain
@@ -78,33 +78,44 @@ class EraseMemory:
     async def run(self, request: ErasingRun | None = None) -> ErasureReceipt:
         """Erase a user."""
         request = asked(request, "give an EraseRequest")
+        operation = f"erase:{chain()}"
         if request.carried:
             erasure = request.carried.erasure
         else:
             # Once an erasure has begun, any worker that starts also removes the user's data: counting before includes
             # what those remove, and counting after what was written meanwhile.
             await self._count(request, options.if_soon)
-            operation = f"erase:{chain()}"
-            call = BeginErasureCall(
-                user_id=request.user_id, of=request.of, operation=operation, by=request.by, at=workflow.now()
+            beginning = BeginErasureCall(
+                user_id=request.user_id,
+                of=request.of,
+                operation=operation,
+                by=request.by,
+                asked_at=workflow.info().workflow_start_time,
+                at=workflow.now(),
             )
-            erasure = await options.change(ErasureActivities.begin, call, "Refuse what was accepted before")
-            await self._delete_schedules(erasure.tenant)
-            await self._end_runs(erasure.tenant)
+            erasure = await options.change(ErasureActivities.begin, beginning, "Refuse what was accepted before")
+            if erasure.operation != operation:
+                return self._receipt(erasure, (TAKEN_OVER,))
+            await self._delete_schedules(erasure)
+            await self._end_runs(erasure)
             await self._count(request, options.change, erasure.tenant)
         left: tuple[str, ...] = ()
-        ending = EndRunsCall(tenant=erasure.tenant, terminate=True)
-        proving = TenantCall(tenant=erasure.tenant)
+        proving = TenantCall(tenant=erasure.tenant, operation=operation)
+        ending = EndRunsCall(tenant=erasure.tenant, operation=operation, terminate=True)
         while self._proofs < _PROOFS:
             # In each round: what has just been scheduled or started is listed late.
-            await self._delete_schedules(erasure.tenant)
+            await self._delete_schedules(erasure)
             await options.change(ErasureActivities.end_runs, ending, "End tasks and jobs")
-            await self._empty(erasure.tenant)
+            await self._empty(erasure)
             await self._delete_runs(request, erasure)
-            left = (await options.long(ErasureActivities.prove, proving, "Look whether anything is left")).left
+            proof = await options.long(ErasureActivities.prove, proving, "Look whether anything is left")
+            left = proof.left
             self._proofs += 1
-            if not left:
+            if not left or proof.superseded:
                 break
+        return self._receipt(erasure, left)
+
+    def _receipt(self, erasure: Erasure, left: tuple[str, ...]) -> ErasureReceipt:
         return ErasureReceipt(
             tenant=erasure.tenant,
             epoch=erasure.epoch,
@@ -126,24 +137,26 @@ class EraseMemory:
             self._keys = max(self._keys, counts.keys)
             self._listed = max(self._listed, counts.executions)
 
-    async def _delete_schedules(self, tenant: str) -> None:
+    async def _delete_schedules(self, erasure: Erasure) -> None:
         # Each schedule of the namespace is looked at.
-        await options.long(ErasureActivities.delete_schedules, TenantCall(tenant=tenant), "Delete schedules")
+        call = TenantCall(tenant=erasure.tenant, operation=erasure.operation)
+        await options.long(ErasureActivities.delete_schedules, call, "Delete schedules")
 
-    async def _end_runs(self, tenant: str) -> None:
-        call = EndRunsCall(tenant=tenant, terminate=False)
+    async def _end_runs(self, erasure: Erasure) -> None:
+        call = EndRunsCall(tenant=erasure.tenant, operation=erasure.operation, terminate=False)
         for _ in range(_STOPS_WITHIN):
             if not await options.change(ErasureActivities.end_runs, call, "Stop tasks and jobs"):
                 return
             await workflow.sleep(_PAUSE, summary="tasks and jobs stop")
 
-    async def _empty(self, tenant: str) -> None:
-        await options.long(ErasureActivities.erase_stores, TenantCall(tenant=tenant), "Empty the stores")
+    async def _empty(self, erasure: Erasure) -> None:
+        call = TenantCall(tenant=erasure.tenant, operation=erasure.operation)
+        await options.long(ErasureActivities.erase_stores, call, "Empty the stores")
         workflow.set_current_details(f"**{self._entries}** entries and **{self._keys}** keys erased")
 
     async def _delete_runs(self, request: ErasingRun, erasure: Erasure) -> None:
         """Delete runs until none is listed twice in a row: the list lags behind, and a task may appear late."""
-        empty, call = 0, TenantCall(tenant=erasure.tenant)
+        empty, call = 0, TenantCall(tenant=erasure.tenant, operation=erasure.operation)
         while self._looks < _LOOKS:
             self._looks += 1
             deleted = await options.long(ErasureActivities.delete_runs, call, "Delete histories")

@@ -83,6 +83,11 @@ UNREACHABLE = (
 )
 """What no erasure can reach."""
 
+TAKEN_OVER = (
+    "what another erasure of the user removes, which has begun since this one was asked for: its receipt has the proof"
+)
+"""What an erasure leaves to a later one."""
+
 
 def is_under_way(erasure: Erasure | None) -> bool:
     """Return whether a user is being erased: what is read of them now may be gone in a moment."""

@@ -81,13 +81,28 @@ class Eraser:
         self._logs = logs
         self._audit = audit
 
-    async def begin(self, tenant: str, *, operation: str, by: Actor, at: datetime) -> Erasure:
+    async def begin(
+        self, tenant: str, *, operation: str, by: Actor, at: datetime, asked_at: datetime | None = None
+    ) -> Erasure:
         """Raise a user's epoch in every store; the same operation raises it once.
+
+        Args:
+            tenant: The user.
+            operation: The erasure.
+            by: Who asked for it.
+            at: When it begins.
+            asked_at: When it was asked for; None: just then.
+
+        Returns:
+            The erasure; or, with nothing raised, another one that has begun since this one was asked for. That one
+            removes all that this one would, and the user may have come back after it.
 
         Raises:
             StoreUnavailable: A store does not answer; the others may have it already.
         """
         known = await self._latest(tenant)
+        if known is not None and known.operation != operation and known.at > (asked_at or at):
+            return known
         if known is None or known.operation != operation:
             epoch = max(known.epoch if known else 0, await self._leases.epoch(tenant)) + 1
             known = Erasure(tenant=tenant, epoch=epoch, at=at, operation=operation)
@@ -107,8 +122,17 @@ class Eraser:
         entries, found = await together(self._longterm.total(tenant), holdings(self._redis, tenant))
         return TenantCounts(entries, len(_content(found, tenant)))
 
-    async def remove(self, tenant: str) -> None:
-        """Remove everything that the stores have of a user but the erasure itself.
+    async def goes_on(self, tenant: str, operation: str) -> bool:
+        """Return whether an erasure is the user's latest: what a later one removes is no longer up to it.
+
+        Raises:
+            StoreUnavailable: A store does not answer.
+        """
+        latest = await self._latest(tenant)
+        return latest is not None and latest.operation == operation
+
+    async def remove(self, tenant: str, operation: str) -> None:
+        """Remove everything that the stores have of a user but the erasure itself, unless a later one has begun.
 
         Raises:
             LeaseLost: Another writer holds the tenant; call it again.
@@ -116,6 +140,10 @@ class Eraser:
         """
         # An active writer has ended once the lease is ours, and the next one is refused by its epoch.
         async with self._leases.hold(tenant):
+            # Under the lease no other erasure removes anything: what there is may have come after a later one.
+            begun = await self._latest(tenant)
+            if begun is None or begun.operation != operation:
+                return
             # A process that has read under the epoch of ``begin`` what is removed now must not write it back.
             epoch = await self._erasures.advance(tenant)
             await self._longterm.drop_tenant(tenant)
@@ -129,10 +157,8 @@ class Eraser:
             held = await holdings(self._redis, tenant)
             await self._remove_keys(tenant, held)
             # A copy taken since ``begin`` knows of the erasure, but still has what has been removed by now.
-            begun = await self._latest(tenant)
-            if begun is not None:
-                ended = begun.changed(epoch=epoch, removed=True)
-                await together(*(log.add(ended) for log in self._logs.values()))
+            ended = begun.changed(epoch=epoch, removed=True)
+            await together(*(log.add(ended) for log in self._logs.values()))
 
     async def end(self, tenant: str) -> None:
         """Forget what the erasure itself needed until it was proved: who may erase a team again, who wrote last."""

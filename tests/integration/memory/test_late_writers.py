@@ -60,7 +60,7 @@ async def erase(here: Deployment, *tenants: str, while_asleep: tuple[str, ...]) 
         await ask(here.services.redis, "DEL", keys.lease(tenant))
     for tenant in tenants:
         await here.services.eraser.begin(tenant, operation="erase", by=ADMIN, at=datetime.now(UTC))
-        await here.services.eraser.remove(tenant)
+        await here.services.eraser.remove(tenant, "erase")
         assert await here.services.eraser.left(tenant) == ()
 
 

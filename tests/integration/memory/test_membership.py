@@ -134,7 +134,7 @@ async def test_an_erased_user_is_in_no_list_and_everybody_else_still_is(here: De
     tenant = services.tenant_key.tenant_of(user)
     for _ in range(2):
         await services.eraser.begin(tenant, operation="erase", by=ADMIN, at=datetime.now(UTC))
-        await services.eraser.remove(tenant)
+        await services.eraser.remove(tenant, "erase")
     assert [await names_left(here, team, user) for team in teams] == [set()] * 3
     assert await services.eraser.left(tenant) == ()
     for team, members in zip(teams, ([], [(other, "")], [(other, "")]), strict=True):
@@ -153,7 +153,7 @@ async def test_an_older_copy_of_the_journal_does_not_bring_a_name_back(
     for tenant in tenants:
         shutil.copytree(services.journal.folder / tenant, tmp_path / tenant)
     await services.eraser.begin(tenants[0], operation="erase", by=ADMIN, at=datetime.now(UTC))
-    await services.eraser.remove(tenants[0])
+    await services.eraser.remove(tenants[0], "erase")
     for tenant in tenants:
         shutil.rmtree(services.journal.folder / tenant, ignore_errors=True)
         shutil.copytree(tmp_path / tenant, services.journal.folder / tenant)
@@ -205,7 +205,7 @@ async def test_a_writer_that_stalls_right_before_the_journal_names_nobody_who_wa
             await ask(services.redis, "DEL", keys.lease(owner))
             if not begun:
                 await begin()
-            await services.eraser.remove(tenant)
+            await services.eraser.remove(tenant, "erase")
             assert await names_left(here, team, user) == set()
         await append(*given, **more)
 
@@ -228,7 +228,7 @@ async def test_two_who_have_added_each_other_are_erased_at_once(here: Deployment
     for tenant in tenants:
         await services.eraser.begin(tenant, operation="erase", by=ADMIN, at=datetime.now(UTC))
     for tenant in tenants:
-        await services.eraser.remove(tenant)
+        await services.eraser.remove(tenant, "erase")
     assert [await names_left(here, team, one) for one in both] == [set(), set()]
 
 

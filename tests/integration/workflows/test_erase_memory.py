@@ -17,7 +17,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities import erasure
 from activities.episodes import PATIENCE
-from activities.erasure import ErasureActivities, TenantCall
+from activities.erasure import EndRunsCall, ErasureActivities, TenantCall
 from activities.jobs import job_id
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest, history
@@ -38,6 +38,7 @@ from perdure.stores.redis.tenant_inventory import holdings
 from perdure.temporal.attributes import tenant_attributes
 from perdure.values.access_tokens import TokenRequest, TokenScope
 from perdure.values.episodes import Episode, EpisodeKind
+from perdure.values.erasures import TAKEN_OVER, ErasureReceipt
 from perdure.values.feedback import LateFeedback
 from perdure.values.jobs import Fate, Receipt
 from perdure.values.requests import EraseRequest
@@ -48,6 +49,7 @@ from tests.support.harness import Bench
 from tests.support.processes import start_mortal
 from tests.support.waiting import until, until_true
 from worker.gateway import Gateway
+from worker.gateway.task_list import TaskFilter
 from worker.wiring.services import Services
 from workflows import erase_memory
 
@@ -312,6 +314,64 @@ async def test_who_leaves_a_team_while_it_is_erased_does_not_stop_the_erasure(
     assert (await gateway.erase(EraseRequest(user_id=user, of=team), by=TESTER)).proved
 
 
+async def test_an_erasure_that_was_held_up_removes_nothing_of_who_came_back(
+    here: Deployment, gateway: Gateway, servers: Servers, tmp_path: Path
+) -> None:
+    user, queue = f"user {uuid4().hex}", f"late-{uuid4().hex[:8]}"
+    await remembered(gateway, user)
+    await gateway.create_token(TokenRequest(name="t", scopes=(TokenScope.READ,), user_id=user), by=TESTER)
+    held_up = await here.client.start_workflow(
+        Workflow.ERASE_MEMORY,
+        EraseRequest(user_id=user),
+        id=f"erase-{uuid4().hex}",
+        task_queue=queue,
+        result_type=ErasureReceipt,
+    )
+    assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
+    back = "Nougat is made of almonds too."
+    await remembered(gateway, user, back)
+    await gateway.create_token(TokenRequest(name="t", scopes=(TokenScope.READ,), user_id=user), by=TESTER)
+    async with deployment(servers, tmp_path / "home", queue=queue):
+        late = await held_up.result()
+    assert (late.proved, late.unreachable[0]) == (False, TAKEN_OVER)
+    assert await texts(gateway, user) == [back]
+    assert len([one for one in await gateway.tokens(by=TESTER) if one.user_id == user]) == 1
+
+
+@pytest.mark.parametrize("later", [True, False], ids=["a later one began", "control: none did"])
+async def test_an_erasure_removes_nothing_more_once_a_later_one_has_begun(
+    here: Deployment, gateway: Gateway, tmp_path: Path, later: bool
+) -> None:
+    user = f"user {uuid4().hex}"
+    services, tenant, now = here.services, here.services.tenant_key.tenant_of(user), datetime.now(UTC)
+    await services.eraser.begin(tenant, operation="first", by=TESTER, at=now)
+    if later:
+        await services.eraser.begin(tenant, operation="later", by=TESTER, at=now, asked_at=now)
+        await services.eraser.remove(tenant, "later")
+    await remembered(gateway, user)
+    agents = Bench(client=here.client, queue=here.queue, folder=tmp_path, deployed=here)
+    waiting = AgentTask(task_id=uuid4().hex, user_id=user, skill=agents.skill(WAITS), inputs={"word": "secret"})
+    await gateway.start(waiting, by=TESTER)
+
+    async def listed() -> bool:
+        return bool(await gateway.tasks(TaskFilter(), user, by=TESTER))
+
+    await until(listed, bool)
+    activities = ErasureActivities(
+        client=here.client,
+        key=services.tenant_key,
+        eraser=services.eraser,
+        members=services.members,
+        tokens=AccessTokens(services.redis),
+    )
+    ending = EndRunsCall(tenant=tenant, operation="first", terminate=True)
+    call = TenantCall(tenant=tenant, operation="first")
+    ended = await activities.end_runs(ending) + await activities.delete_runs(call)
+    await activities.erase_stores(call)
+    assert (ended == 0, await texts(gateway, user) == [SECRET]) == (later, later)
+    assert (await activities.prove(call)).superseded == later
+
+
 async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deployment) -> None:
     tenant, eraser, now = f"t_{uuid4().hex}", here.services.eraser, datetime.now(UTC)
     first = await eraser.begin(tenant, operation="one", by=TESTER, at=now)
@@ -406,4 +466,6 @@ async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
         members=services.members,
         tokens=AccessTokens(services.redis),
     )
-    assert [await activities.delete_runs(TenantCall(tenant=tenant)) for _ in range(2)] == [2, 1]
+    await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
+    call = TenantCall(tenant=tenant, operation="erase")
+    assert [await activities.delete_runs(call) for _ in range(2)] == [2, 1]

@@ -65,7 +65,7 @@ async def test_an_older_copy_of_a_store_does_not_bring_back_who_was_erased(
 async def test_what_an_older_copy_brings_back_is_removed_by(here: Deployment, gateway: Gateway, how: str) -> None:
     services, tenant = here.services, f"t_{uuid4().hex}"
     await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
-    await services.eraser.remove(tenant)
+    await services.eraser.remove(tenant, "erase")
     await ask(services.redis, "HSET", keys.consents(tenant), "given", "{}")
     await _forget_erasure(here, Store.REDIS, tenant)
     assert await services.eraser.left(tenant) == ("keys in Redis",), "the control"

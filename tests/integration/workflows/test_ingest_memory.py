@@ -344,7 +344,7 @@ async def test_a_job_that_was_accepted_before_an_erasure_ends_with_its_items_ref
         if erased:
             by = Actor(kind=ActorKind.PERSON, id="ada")
             await here.services.eraser.begin(tenant, operation="erase", by=by, at=datetime.now(UTC))
-            await here.services.eraser.remove(tenant)
+            await here.services.eraser.remove(tenant, "erase")
         async with deployment(servers, tmp_path, queue=here.queue):
             receipt = await receipt_of(here, job.id)
         assert receipt.count(Fate.REJECTED) == (2 if erased else 0)

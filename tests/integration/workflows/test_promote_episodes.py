@@ -339,7 +339,7 @@ async def test_what_is_too_large_for_one_job_takes_several_and_what_cannot_be_us
 async def test_it_is_erased_with_its_user(here: Deployment, tenant: str, tmp_path: Path) -> None:
     await told(here, tenant, said(TRAIN, ago=timedelta()))
     await here.services.eraser.begin(tenant, operation="erase", at=NOW, by=SYSTEM)
-    await here.services.eraser.remove(tenant)
+    await here.services.eraser.remove(tenant, "erase")
     promotions = Promotions(here.services.redis)
     assert await promotions.sessions(tenant) == []
     assert tenant not in await promotions.tenants(NOW + timedelta(days=9), 10_000)

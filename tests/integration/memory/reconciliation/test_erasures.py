@@ -67,7 +67,7 @@ async def test_a_reconciliation_brings_nothing_back_of_who_was_erased_meanwhile(
     await read.wait()
     if not begun:
         await begin()
-    await services.eraser.remove(tenant)
+    await services.eraser.remove(tenant, "erase")
     assert await services.eraser.left(tenant) == ()
     go.set()
     await reconciling

@@ -348,7 +348,7 @@ async def test_a_team_whose_erasure_was_cut_off_is_erased_by_its_members_and_nob
     services, tenant = here.services, here.services.tenant_key.tenant_of_owner(team)
     await services.eraser.begin(tenant, operation="cut off", by=ADMIN, at=datetime.now(UTC))
     for _ in range(2):
-        await services.eraser.remove(tenant)
+        await services.eraser.remove(tenant, "cut off")
     with pytest.raises(UnknownOwner):
         await services.members.tenant(user, team)
     with pytest.raises(UnknownOwner):
