@@ -1,7 +1,9 @@
 """Changing memories by their ids, as activities."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
 
@@ -77,6 +79,7 @@ class UpdateActivities:
             operation=f"consent:{activity.info().workflow_run_id}",
             by=await self.members.named(tenant, request.by, stated_by),
             at=request.asked_at or activity.info().scheduled_time,
+            now=_clock(),
         )
         return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})
 
@@ -91,5 +94,12 @@ class UpdateActivities:
             operation=f"member:{activity.info().workflow_run_id}",
             by=request.by,
             at=request.asked_at or activity.info().scheduled_time,
+            now=_clock(),
         )
         return Enrolment(tenant=said.member, belongs=said.belongs)
+
+
+def _clock() -> Callable[[], datetime]:
+    """Return what tells the time by Temporal's clock, as it tells when something was asked for."""
+    began, entered = activity.info().started_time, time.monotonic()
+    return lambda: began + timedelta(seconds=time.monotonic() - entered)

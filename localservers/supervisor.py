@@ -53,6 +53,9 @@ class Supervisor:
         self._stopping: set[asyncio.Task[None]] = set()
         self._restarts: dict[str, int] = {}
         self._problem = ""
+        self._ordered: set[str] = set()
+        """Processes that were asked to end, to be started anew."""
+        self._is_written = True
         self._order = WorkerOrder(
             environment=os.environ | settings.environment(), settings=settings.fingerprint, origin=launch.origin
         )
@@ -109,6 +112,7 @@ class Supervisor:
         self._order = read_order(self._settings.home) or self._order
         self._problem = ""
         # Their keepers start the next ones; a call that must not be cut off has until then to end.
+        self._ordered = {"worker", "service"}
         for one in filter(None, (self._worker, self._service)):
             stopping = asyncio.get_running_loop().create_task(one.stop(WORKER_STOPS_WITHIN))
             self._stopping.add(stopping)
@@ -119,7 +123,7 @@ class Supervisor:
         if self._worker is None:
             self._order = read_order(self._settings.home) or self._order
             self._worker = await self._start_worker()
-            self._write()
+            self._rewrite()
         await self._keep("worker", self._worker, self._start_worker)
 
     async def _start_worker(self) -> Child:
@@ -132,7 +136,7 @@ class Supervisor:
         self._order = read_order(self._settings.home) or self._order
         self._port = self._fleet.service_port(int(self._order.environment.get("PERDURE_HTTP_PORT", "0")))
         self._service = await self._start_service()
-        self._write()
+        self._rewrite()
         await self._keep("service", self._service, self._start_service)
 
     async def _start_service(self) -> Child:
@@ -149,7 +153,9 @@ class Supervisor:
             if name == "worker":
                 # A negative status means a signal, and 0 a requested stop; otherwise its last line says what failed.
                 self._problem = child.last_lines(1) if status > 0 else ""
-            pause = 0.0 if time.monotonic() - since > _STEADY_AFTER else pause
+            if time.monotonic() - since > _STEADY_AFTER or name in self._ordered:
+                pause = 0.0
+            self._ordered.discard(name)
             _log(f"{name} ended with status {status}; restarting it in {pause:.1f} s")
             await asyncio.sleep(pause)
             pause = min(_LONGEST_PAUSE, max(0.2, pause * 2))
@@ -158,13 +164,26 @@ class Supervisor:
             except (PerdureError, OSError) as error:
                 _log(str(error))
             self._restarts[name] = self._restarts.get(name, 0) + 1
-            self._write()
+            self._rewrite()
 
     async def _trim_logs(self) -> None:
         while True:
             await asyncio.sleep(_TRIM_EVERY)
             for log in (self._settings.home / "logs").glob("*.log"):
-                trim(log)
+                with contextlib.suppress(OSError):
+                    trim(log)
+            if not self._is_written:
+                self._rewrite()
+
+    def _rewrite(self) -> None:
+        """Write what has changed: later, where the disk is full, as the processes go on without it."""
+        try:
+            self._write()
+        except OSError as error:
+            _log(f"servers.json: {error}")
+            self._is_written = False
+        else:
+            self._is_written = True
 
     def _write(self) -> None:
         servers = {
@@ -195,8 +214,10 @@ class Supervisor:
 
 
 def _log(text: str) -> None:
-    sys.stderr.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
-    sys.stderr.flush()
+    # On a full disk, what runs goes on without its log.
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+        sys.stderr.flush()
 
 
 def main() -> int:

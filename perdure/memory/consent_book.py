@@ -1,8 +1,9 @@
 """What a user consents to: written to the journal and to Redis, and read before each write and recall."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.memory.audit.audit import Audit
@@ -12,10 +13,12 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.leases import SHORT_WRITE, Leases
-from perdure.values.changes import Actor
+from perdure.values.changes import Actor, is_overtaken
 from perdure.values.consents import Consent, latest, refusal, withheld
 from perdure.values.entries import Purpose
 from perdure.values.losses import Store
+
+_now = partial(datetime.now, UTC)
 
 
 class ConsentBook:
@@ -69,8 +72,19 @@ class ConsentBook:
         operation: str,
         by: Actor,
         at: datetime,
+        now: Callable[[], datetime] = _now,
     ) -> dict[Purpose, Consent]:
         """Record somebody's statement about purposes; returns the resulting consent.
+
+        Args:
+            tenant: Whose consent it is.
+            grant: What is consented to.
+            withdraw: What no longer is.
+            operation: Counted once, however often it is tried.
+            by: Who says so.
+            at: When it was asked for.
+            now: Tells the time, by the same clock. What was held up says nothing about a purpose of which something was
+                said meanwhile.
 
         Raises:
             TenantErased: The user was erased after this was asked.
@@ -85,18 +99,20 @@ class ConsentBook:
                 # A late attempt must not go before what was said since the first one.
                 given = [one for one in said if one.operation == operation]
                 if not given:
-                    order = 1 + max((one.order for one in (*known.values(), *said)), default=0)
+                    before = latest((*known.values(), *said))
+                    order = 1 + max((one.order for one in before.values()), default=0)
                     given = [
                         Consent(purpose=one, granted=granted, at=at, by=by, order=order, operation=operation)
                         for one, granted in asked.items()
+                        if one not in before or not is_overtaken(at, now(), by=before[one].at)
                     ]
                     await lease.require(SHORT_WRITE)
                     lines = [Consented(consent=one) for one in given]
                     await self._journal.append(tenant, lines, epoch=lease.epoch, asked_at=at)
                 last = latest((*known.values(), *said, *given))
                 await self._redis.write(tenant, [last[one] for one in asked], lease)
-                told = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}
-                await self._audit.changed(tenant, told, operation=operation, by=by, again=True)
+                if told := {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}:
+                    await self._audit.changed(tenant, told, operation=operation, by=by, again=True)
         return await self.of(tenant)
 
     async def _said(self, tenant: str) -> list[Consent]:

@@ -1,8 +1,9 @@
 """Who belongs to a team or an agent: written to the journal and to Redis, and checked before each write and recall."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.identity import author_id
@@ -14,10 +15,12 @@ from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.leases import SHORT_WRITE, Lease, Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
-from perdure.values.changes import Actor, ActorKind
+from perdure.values.changes import Actor, ActorKind, is_overtaken
 from perdure.values.erasures import Erasure, is_under_way
 from perdure.values.losses import Store
 from perdure.values.memberships import Membership, latest, unknown_owner
+
+_now = partial(datetime.now, UTC)
 
 
 class MemberBook:
@@ -149,9 +152,30 @@ class MemberBook:
         return {owner: one for owner, one in found.items() if one is not None and one.belongs}
 
     async def say(
-        self, owner: str, user_id: str, *, belongs: bool, operation: str, by: Actor, at: datetime
+        self,
+        owner: str,
+        user_id: str,
+        *,
+        belongs: bool,
+        operation: str,
+        by: Actor,
+        at: datetime,
+        now: Callable[[], datetime] = _now,
     ) -> Membership:
         """Record that somebody belongs to a team or an agent, or no longer does.
+
+        Args:
+            owner: The team or agent.
+            user_id: The member.
+            belongs: Whether they belong to it from now on.
+            operation: Counted once, however often it is tried.
+            by: Who says so.
+            at: When it was asked for.
+            now: Tells the time, by the same clock: what was held up, while something else was said of them, is not
+                recorded.
+
+        Returns:
+            What holds: where this was held up, and something else was said of them meanwhile, it is that.
 
         Raises:
             TenantErased: The user or the owner was erased after this was asked.
@@ -175,6 +199,9 @@ class MemberBook:
             told = [line.membership for line in lines if isinstance(line, Enrolled)]
             # A late attempt must not go before what was said since the first one.
             said = next((one for one in told if one.operation == operation), None)
+            before = latest((*known.values(), *told)).get(member)
+            if said is None and before is not None and is_overtaken(at, now(), by=before.at):
+                return before
             if said is None:
                 said = Membership(
                     member=member,

@@ -35,6 +35,17 @@ PROGRAM = Actor(kind=ActorKind.SYSTEM)
 """A program that did not identify itself."""
 
 
+def is_overtaken(asked_at: datetime, now: datetime, *, by: datetime) -> bool:
+    """Return whether a statement was held up until after another one, so that it no longer says what is wanted.
+
+    Args:
+        asked_at: When it was asked for.
+        now: When it is to be recorded, by the same clock.
+        by: When the other one was asked for. In the future, it was by a clock that was wrong, and overtakes nothing.
+    """
+    return asked_at < by <= now
+
+
 @dataclass(frozen=True, kw_only=True)
 class Change:
     """One change of one entry."""

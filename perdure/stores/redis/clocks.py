@@ -22,8 +22,11 @@ def left(note: str) -> float:
     True
     >>> left("another-machine 0.0 9999999999.0 5.0")
     5.0
+    >>> left("another-machine 0.0 9999999999.0 5.0 of-a-later-build")
+    5.0
     """
-    boot, by_boot, by_day, seconds = note.split(" ")
+    # Words that a later build adds are ignored.
+    boot, by_boot, by_day, seconds = note.split(" ")[:4]
     same = boot == _boot() != _UNKNOWN
     deadline, now = (by_boot, time.clock_gettime(BOOT_CLOCK)) if same else (by_day, time.time())
     return min(float(seconds), float(deadline) - now)

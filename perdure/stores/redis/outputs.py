@@ -164,7 +164,7 @@ class Outputs:
                 await self._files.touch(tenant, live)
                 await self._files.remove_older(tenant, self._ttl / 1000)
         for line in await ask(self._redis, "ZRANGE", keys.UNFILED, 0, -1):
-            tenant, name = line.split(" ")
+            tenant, name = line.split(" ")[:2]
             epoch = await self.epoch(tenant)
             content = await ask(self._redis, "GET", self._keepers(tenant, name)[0])
             if content is not None:

@@ -1,6 +1,7 @@
 """The detached supervisor: attaching, stopping, dying, ports that are taken, homes that cannot be used."""
 
 import asyncio
+import contextlib
 import fcntl
 import json
 import os
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import ConnectionError
 
 from localservers import HomeUnusable, Server, ServerNotStarted, ensure, running, state, stop
 from localservers.commands import is_free
@@ -25,6 +27,7 @@ from localservers.fleet import weaviate_key
 from localservers.state import HomeLock
 from perdure.settings import Addresses, Settings
 from tests.conftest import Servers, clean_settings
+from tests.support.waiting import until, until_true
 
 
 @pytest.fixture
@@ -157,6 +160,45 @@ async def test_a_server_that_dies_is_started_again_on_its_port(settings: Setting
 
     await eventually(lambda: restarts() == 1)
     assert await write_and_read(addresses) == b"2"
+
+
+async def test_a_full_disk_does_not_have_one_process_that_ends_take_the_others_with_it(settings: Settings) -> None:
+    addresses = ensure(settings, worker=False)
+    before = state(settings)
+    assert before
+    known = children(before.pid)
+    resource.prlimit(before.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+    os.kill(before.servers["redis"].pid, signal.SIGKILL)
+    # It begins it again and again, though it can write neither that down nor what it says.
+    for _ in range(2):
+        await until_true(lambda: bool(children(before.pid) - known))
+        for pid in children(before.pid) - known:
+            known.add(pid)
+            os.kill(pid, signal.SIGKILL)
+    await until_true(lambda: bool(children(before.pid) - known))
+    for pid in (before.pid, *children(before.pid)):
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    async def answers() -> bool:
+        with contextlib.suppress(ConnectionError, OSError):
+            return bool(await write_and_read(addresses))
+        return False
+
+    await until(answers, bool)
+
+    def is_told() -> bool:
+        now = state(settings)
+        return now is not None and now.pid == before.pid and now.servers["redis"].pid in children(before.pid) - known
+
+    # What could not be written is written within the ten seconds after which logs are looked at.
+    await until_true(is_told)
+
+
+def children(pid: int) -> set[int]:
+    """Return the processes that a process has started, and that are not over."""
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return {int(one) for one in found if "State:\tZ" not in Path(f"/proc/{one}/status").read_text()}
 
 
 def test_a_taken_port_is_replaced_and_said(settings: Settings) -> None:

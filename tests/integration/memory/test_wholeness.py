@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from perdure.errors import StoreLost, StoreUnavailable
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.disk import LOCK
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -141,6 +143,48 @@ async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, ten
     async with own.whole.writing():
         pass
     assert await own.whole.compare() == ()
+
+
+@pytest.mark.parametrize("compared", [True, False], ids=["compared", "control: not compared"])
+@pytest.mark.parametrize("store", [Store.REDIS, Store.WEAVIATE])
+async def test_an_older_copy_that_comes_back_while_something_is_written_is_not_hidden(
+    own: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, store: Store, compared: bool
+) -> None:
+    marks = RedisMarks(own.redis) if store is Store.REDIS else own.longterm.marks
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    older = (await marks.told()).marks
+    await write(own, tenant, passing("lost", "o4", at=LATER), operation="job-4")
+    newer = (await marks.told()).marks
+    if not compared:
+        of = type(marks)
+        written = of.write
+
+        async def whatever_there_is(self: Any, writer: str, mark: Mark, *, at_least: int) -> None:
+            await written(self, writer, mark, at_least=0)
+
+        monkeypatch.setattr(of, "write", whatever_there_is)
+    with pytest.raises(StoreLost) if compared else nullcontext():
+        async with own.whole.writing():
+            for writer in newer:
+                before = older.get(writer, Mark())
+                if store is Store.REDIS:
+                    await ask(own.redis, "HSET", keys.MARKS, f"mark:{writer}", str(before))
+                else:
+                    await own.longterm.marks._put(writer, str(before))  # pyright: ignore[reportPrivateUsage]
+    assert (await own.whole.compare() == (Loss(store, LossKind.OLDER),)) == compared
+
+
+async def test_the_loss_of_another_store_meanwhile_is_not_taken_for_repaired(own: Stores, tenant: str) -> None:
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    await ask(own.redis, "FLUSHALL")
+    found = await own.whole.compare()
+    tokens = await own.whole.rebuilding(found)
+    await own.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    await (await own.longterm._connection.client()).collections.delete_all()  # pyright: ignore
+    assert not await own.whole.rebuilt(found, tokens)
+    assert Loss(Store.WEAVIATE, LossKind.LOST) in await own.whole.compare()
+    await rebuild(own, tenant)
+    assert len(await own.longterm.everything(tenant)) == 1
 
 
 @pytest.mark.slow
