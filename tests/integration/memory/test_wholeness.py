@@ -1,6 +1,7 @@
 """The marks by which a lost store is known: counted by every process, written anew with a store that was rebuilt."""
 
 import os
+import shutil
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
@@ -143,6 +144,25 @@ async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, ten
     async with own.whole.writing():
         pass
     assert await own.whole.compare() == ()
+
+
+@pytest.mark.slow
+async def test_a_journal_from_before_a_long_rest_is_known_to_be_older_and_all_is_there_again(
+    own: Stores, tenant: str, tmp_path: Path
+) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    shutil.copytree(own.journal.folder, tmp_path / "copy")
+    before = await fill(own, tenant)
+    for path in (own.journal.folder / ".marks").iterdir():
+        if path.name != LOCK:
+            os.utime(path, (1, 1))
+    assert await own.whole.begin(TenantKey(TENANT_KEY)) == ()
+    shutil.rmtree(own.journal.folder)
+    shutil.copytree(tmp_path / "copy", own.journal.folder)
+    # Which marks the others have removed since only the newer journal knew.
+    assert Loss(Store.JOURNAL, LossKind.OLDER) in await own.whole.compare()
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
 
 
 @pytest.mark.parametrize("compared", [True, False], ids=["compared", "control: not compared"])
