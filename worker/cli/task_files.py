@@ -1,20 +1,54 @@
 """Tasks as people name them: in YAML files, or by their ids. Asks no server."""
 
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perdure.documents import unreadable, validated
-from perdure.errors import InvalidTask
+from perdure.errors import InvalidInput, InvalidTask, Unconfirmed
 from perdure.settings import Settings
 from perdure.values.tasks import AgentTask
-from perdure.yaml_text import placing, read_document
+from perdure.yaml_text import placed, placing, read_document
 
 if TYPE_CHECKING:
     from perdure.skills.shape import Skill
 
 
+@dataclass(frozen=True)
+class TaskFile:
+    """A task as it is written in a file."""
+
+    path: Path
+    text: str
+    task: AgentTask
+
+    def placed(self, error: InvalidInput) -> InvalidInput:
+        """Return an error with the file and the line, if it is about a field of the task; others stay as they are."""
+        field = re.split(r"[.\[]", error.field, maxsplit=1)[0]
+        # What is to be confirmed is no mistake in the file.
+        if field not in AgentTask.model_fields or isinstance(error, Unconfirmed):
+            return error
+        return placed(error, self.path, self.text)
+
+    @contextmanager
+    def placing(self) -> Generator[None]:
+        """Add the file and the line to errors about a field of the task that the block raises, a worker's even."""
+        try:
+            yield
+        except InvalidInput as error:
+            raise self.placed(error) from None
+
+
 def read_task(path: Path) -> AgentTask:
-    """Read a task from YAML.
+    """Read a task from YAML; see ``read_task_file``."""
+    return read_task_file(path).task
+
+
+def read_task_file(path: Path) -> TaskFile:
+    """Read a task from YAML, with the text that it is written in.
 
     Raises:
         InvalidTask: Naming the field and the fix; where it is a skill, the task that runs it.
@@ -34,7 +68,7 @@ def read_task(path: Path) -> AgentTask:
             from perdure.skills.library import read_skill  # noqa: PLC0415
 
             raise _is_skill(path.name, read_skill(text, path.name))
-        return validated(AgentTask, document, "", InvalidTask)
+        return TaskFile(path, text, validated(AgentTask, document, "", InvalidTask))
 
 
 def workflow_id_of(task: str, user: str = "") -> str:

@@ -1,5 +1,6 @@
 """What is wrong is said in one line that names the field and the fix, with an exit status for scripts."""
 
+import json
 from uuid import uuid4
 
 import pytest
@@ -76,6 +77,33 @@ async def test_a_task_is_refused(installed: Installation, name: str) -> None:
     assert ran.status == 2, ran.err
     assert problem in ran.complaint
     assert fix in ran.complaint
+
+
+PLACED = {
+    "an input of another type": ("skill: greeting\ninputs: {{shops: North}}\n", "4", "inputs.shops", "is text"),
+    "no input": ("skill: greeting\n", "1", "inputs.shops", "is missing"),
+    "an unknown input": ("skill: greeting\ninputs:\n  shops: []\n  shop: x\n", "6", "inputs.shop", "no such input"),
+    "an unknown skill": ("skill: greetin\n", "3", "skill", "there is no skill"),
+    "an unknown agent": ("goal: Tidy up.\nagent: nobody\n", "4", "agent", "there is no agent"),
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+async def test_what_a_worker_refuses_about_a_task_is_named_with_file_and_line(
+    installed: Installation, name: str
+) -> None:
+    text, line, field, problem = PLACED[name]
+    installed.write("skills/greeting.yaml", "name: greeting\ninputs: {shops: list}\nsteps: [{id: a, wait: 1s}]\n")
+    file = installed.write("placed.yaml", WHO.format(id=f"t{uuid4().hex[:10]}") + text.format())
+
+    ran = await installed.perdure("run", file)
+    told = await installed.perdure("run", file, "--json")
+
+    assert ran.status == 2, ran.err
+    assert f" placed.yaml:{line}: {field}: " in ran.complaint
+    assert problem in ran.complaint
+    error = json.loads(told.out)["error"]
+    assert (told.status, error["place"], error["field"]) == (2, f"placed.yaml:{line}", field)
 
 
 @pytest.mark.parametrize("name", SKILLS)
