@@ -10,7 +10,7 @@ from perdure.agent.offered_skills import OfferedSkill, best_first
 from perdure.agent.preparation import InnerSkill
 from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.agent.tool_specs import MemoryTool
-from perdure.errors import InvalidAgent, StoreUnavailable
+from perdure.errors import InvalidAgent, InvalidInput, StoreUnavailable
 from perdure.expressions.syntax import Path
 from perdure.models.language import LanguageModels
 from perdure.registry.agents import Agent, AgentLibrary
@@ -74,11 +74,14 @@ class TaskPinner:
     def _of_skill(self, task: AgentTask, called: LinkedSkill | None) -> PinnedPlan:
         found = called or self.skills.linked(task.skill)
         reads = check_linked(found, self.toolbox)
-        for step in found.steps:
-            if isinstance(step, PromptStep):
-                self.models.get(step.model)
+        for skill in found.every:
+            with found.placing(skill.name):
+                for path, step, _ in skill.walk():
+                    if isinstance(step, PromptStep):
+                        self._require_model(step.model, f"{path}.model")
         if found.skill.judge:
-            self.models.get(found.skill.judge.model)
+            with found.placing(found.skill.name):
+                self._require_model(found.skill.judge.model, "judge.model")
         inner = {name: InnerSkill(skill=skill.running, reads=reads[name]) for name, skill in found.inner.items()}
         return PinnedPlan(
             skill=found.skill.running,
@@ -91,10 +94,10 @@ class TaskPinner:
 
     async def _of_agent(self, task: AgentTask) -> PinnedPlan:
         agent = self.agents.get(task.agent)
-        self.models.get(agent.model)
-        if agent.judged:
-            self.models.get(agent.judged.model)
         with self.agents.placing(agent.name):
+            self._require_model(agent.model, "model")
+            if agent.judged:
+                self._require_model(agent.judged.model, "judge.model")
             tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
         linked = self._called(agent)
         known = dict[str, Trials]()
@@ -103,6 +106,17 @@ class TaskPinner:
         offered = (OfferedSkill.of(one.skill, one.version, known.get(one.version, Trials())) for one in linked)
         called = {one.skill.name: one for one in linked}
         return PinnedPlan(agent=agent, version=agent.version, tools=tools, offered=best_first(offered), called=called)
+
+    def _require_model(self, name: str, field: str) -> None:
+        """Check that a model can be used here.
+
+        Raises:
+            InvalidInput: It cannot, or there is none; naming the field.
+        """
+        try:
+            self.models.get(name)
+        except InvalidInput as error:
+            raise type(error)(field, error.problem, fix=error.fix) from error
 
     def _called(self, agent: Agent) -> list[LinkedSkill]:
         """Return the skills that an agent may call.

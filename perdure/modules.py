@@ -38,6 +38,23 @@ ModelName = Annotated[str, AfterValidator(_provided_anywhere)]
 """A model: ``openai:<model>``, or ``<module>:<model>`` of a provider of one's own (see docs/models.md)."""
 
 
+def require_model_form(name: str, field: str, error: type[InvalidInput] = InvalidInput) -> None:
+    """Check that a model is named as one can be; whether there is such a model, only its provider knows.
+
+    Args:
+        name: ``openai:<model>``, ``<module>:<model>``, or nothing: whoever names none is given another.
+        field: What names it, for errors.
+        error: What to raise.
+
+    Raises:
+        InvalidInput: It is not; of the class ``error``.
+    """
+    provider, _, model = name.partition(":")
+    if name and not (provider and model):
+        fix = "write openai:<model>, <module>:<model> of a provider of your own, or leave it empty"
+        raise error(field, f"there is no model {name!r}", fix=fix)
+
+
 def module_of(name: str, field: str) -> ModuleType:
     """Import a module.
 

@@ -13,6 +13,7 @@ from perdure.errors import InvalidAgent
 from perdure.expressions.evaluation import references
 from perdure.identity import digest
 from perdure.model import Name, Passed
+from perdure.modules import require_model_form
 from perdure.registry.folders import Folders
 from perdure.registry.judge import Judge, OptionalJudge, criterion_of
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, PromptUse, pinned_version, read_use, rendered
@@ -98,6 +99,7 @@ def read_agent(text: str, where: str = "agent") -> Agent:
         use = read_use(document["instructions"], "instructions", InvalidAgent)
         document |= {"instructions": "", "prompt": use}
     agent = validated(Agent, document, "", InvalidAgent)
+    _require_model_forms(agent)
     for field, names in (("tools", agent.tools), ("skills", agent.skills)):
         if twice := [name for name, times in Counter(names).items() if times > 1]:
             raise InvalidAgent(field, f"names {twice[0]!r} more than once", fix="write each once")
@@ -116,6 +118,12 @@ def read_agent(text: str, where: str = "agent") -> Agent:
             if root != "output":
                 raise InvalidAgent(field, f"there is no name {root!r}", fix="output is its answer")
     return agent
+
+
+def _require_model_forms(agent: Agent) -> None:
+    require_model_form(agent.model, "model", InvalidAgent)
+    if agent.judge:
+        require_model_form(agent.judge.model, "judge.model", InvalidAgent)
 
 
 def told_name(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from perdure.documents import join, mapping, validated
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
+from perdure.modules import require_model_form
 from perdure.registry.folders import Folders, text_of
 from perdure.registry.judge import criterion_of
 from perdure.registry.prompts import PromptLibrary
@@ -22,6 +23,7 @@ from perdure.skills.steps import (
     COMPENSATE,
     ForEach,
     LetStep,
+    PromptStep,
     Step,
     templates_of,
 )
@@ -60,6 +62,10 @@ def skill_of(document: dict[str, Any]) -> Skill:
         for name, value in templates_of(step).items():
             references(value, join(path, name))
         _require_conditions(step, path)
+        if isinstance(step, PromptStep):
+            require_model_form(step.model, join(path, "model"), InvalidSkill)
+    if skill.judge:
+        require_model_form(skill.judge.model, "judge.model", InvalidSkill)
     for name, value in (("output", skill.output), ("expect", skill.expect), ("judge", criterion_of(skill.judge))):
         references(value, name)
     _require_condition(skill.expect, "expect")

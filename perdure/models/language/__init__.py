@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from perdure.errors import InvalidInput
 from perdure.models.language.conversation import Message, Replied, ToolSpec
 from perdure.models.providers import provided
+from perdure.modules import require_model_form
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -91,10 +92,8 @@ def open_language_model(
     """
     if not name:
         return None
+    require_model_form(name, "model")
     kind, _, model = name.partition(":")
-    if not (kind and model):
-        fix = "write openai:<model>, <module>:<model> of a provider of your own, or leave it empty"
-        raise InvalidInput("model", f"there is no model {name!r}", fix=fix)
     if kind != "openai":
         return provided(name, "open_language_model", _OFFERS, field="model", timeout=timeout)
     if not (api_key or os.environ.get("OPENAI_API_KEY")):
@@ -157,7 +156,7 @@ class LanguageModels:
         """
         model = self.find(name)
         if model is None:
-            raise InvalidInput("model", "there is none", fix="name one in the agent, or set PERDURE_MODEL")
+            raise InvalidInput("model", "there is none", fix="name one, or set PERDURE_MODEL")
         return model
 
     async def aclose(self) -> None:

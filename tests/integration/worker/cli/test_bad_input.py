@@ -120,6 +120,27 @@ async def test_a_skill_is_refused(installed: Installation, name: str) -> None:
     assert fix in ran.complaint
 
 
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("gpt", "PRD102 {place}: steps[1].model: there is no model 'gpt' (write openai:<model>"),
+        ("openai:gpt-5", "PRD100 {place}: steps[1].model: openai:gpt-5 needs a key (set OPENAI_API_KEY)"),
+    ],
+)
+async def test_a_model_that_cannot_be_used_is_named_with_skill_and_step(
+    installed: Installation, model: str, told: str
+) -> None:
+    skill = f"s{uuid4().hex[:10]}"
+    steps = f"  - {{id: a, wait: 1s}}\n  - id: b\n    prompt: Sum up.\n    model: {model}\n"
+    path = installed.write(f"skills/{skill}.yaml", f"name: {skill}\nsteps:\n{steps}")
+    file = installed.write("asks.yaml", f"{WHO.format(id=skill)}skill: {skill}\n")
+
+    ran = await installed.perdure("run", file)
+
+    assert ran.status == 2, ran.err
+    assert f"error: {told.format(place=f'{path}:6')}" in ran.complaint
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_a_command_is_refused(installed: Installation, name: str) -> None:
     arguments, problem = COMMANDS[name]

@@ -19,10 +19,14 @@ steps:
 GOOD = {
     "greet.yaml": ("skill", SKILL),
     "task.yaml": ("task", "task_id: t\nuser_id: ada\nskill: greet\ninputs: {who: you}\n"),
-    "helper.yaml": ("agent", "name: helper\ninstructions: help\ntools: [echo]\nskills: [greet]\n"),
+    "helper.yaml": (
+        "agent",
+        "name: helper\ninstructions: help\nmodel: 'openai:gpt-5'\ntools: [echo]\nskills: [greet]\n",
+    ),
     "no-echo.yaml": ("policy", "name: no-echo\nrationale: r\nlevel: hard\nwhen: \"${tool == 'echo'}\"\n"),
     "ask.yaml": ("prompt", 'name: ask\ninputs: {text: x}\ntemplate: "Read ${inputs.text}"\n'),
 }
+MODEL = "write openai:<model>, <module>:<model> of a provider of your own, or leave it empty"
 BAD = {
     "an unknown tool": ("greet.yaml", SKILL.replace("echo", "ecko"), "5", "steps[0].tool", "did you mean 'echo'?"),
     "an unknown field": ("greet.yaml", SKILL + "stesp: []\n", "7", "stesp", "did you mean 'steps'?"),
@@ -46,6 +50,35 @@ BAD = {
         "6",
         "steps[0].args.value",
         "did you mean 'size'?",
+    ),
+    "a step's model that nobody provides": (
+        "greet.yaml",
+        SKILL + "  - id: sum\n    prompt: Sum up.\n    model: gpt\n",
+        "9",
+        "steps[1].model",
+        MODEL,
+    ),
+    "a model without a name, in a list that is walked": (
+        "greet.yaml",
+        SKILL + '  - for_each: "${[1]}"\n    as: one\n    steps:\n      - {id: sum, prompt: x, model: "openai:"}\n',
+        "10",
+        "steps[1].steps[0].model",
+        MODEL,
+    ),
+    "a judge's model": (
+        "greet.yaml",
+        SKILL + "judge:\n  criterion: is polite\n  model: gpt\n",
+        "9",
+        "judge.model",
+        MODEL,
+    ),
+    "an agent's model": ("helper.yaml", "name: helper\nturns: 3\nmodel: gpt\n", "3", "model", MODEL),
+    "the model of an agent's judge": (
+        "helper.yaml",
+        "name: helper\nturns: 3\njudge: {criterion: is polite, model: ':gpt'}\n",
+        "3",
+        "judge.model",
+        MODEL,
     ),
     "an unknown input": (
         "task.yaml",
