@@ -16,6 +16,13 @@ from perdure.names import Workflow
 from perdure.temporal.errors import perdure_error
 from perdure.values.retries import Retry
 from perdure.values.task_status import EarlierRun
+from perdure.values.tasks import Phase
+
+_PHASES = {
+    WorkflowExecutionStatus.COMPLETED: Phase.COMPLETED,
+    WorkflowExecutionStatus.FAILED: Phase.FAILED,
+    WorkflowExecutionStatus.CANCELED: Phase.CANCELLED,
+}
 
 _NAMES: dict[str, str] = {
     Workflow.RESUMABLE_AGENT: "a task",
@@ -39,6 +46,15 @@ async def task_of(client: Client, workflow_id: str) -> WorkflowExecutionDescript
     return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused)
 
 
+def how_it_ended(status: WorkflowExecutionStatus) -> str:
+    """Return how a run ended: as its phase says it where there is one, otherwise in Temporal's word.
+
+    >>> how_it_ended(WorkflowExecutionStatus.CANCELED)
+    'cancelled'
+    """
+    return str(_PHASES.get(status, status.name.lower()))
+
+
 async def earlier_run(client: Client, found: WorkflowExecutionDescription) -> EarlierRun:
     """Return how the run that Temporal described has ended."""
     problem = ""
@@ -47,7 +63,7 @@ async def earlier_run(client: Client, found: WorkflowExecutionDescription) -> Ea
             await client.get_workflow_handle(found.id, run_id=found.run_id).result(follow_runs=False)
         except WorkflowFailureError as error:
             problem = str(perdure_error(error) or error.cause)
-    how = found.status.name.lower() if found.status else ""
+    how = how_it_ended(found.status) if found.status else ""
     return EarlierRun(how=how, ended_at=found.close_time, problem=problem)
 
 

@@ -9,7 +9,7 @@ class EarlierRun(Passed):
     """A run of a task that has ended."""
 
     how: str = ""
-    """How it ended, in a word of Temporal's."""
+    """How it ended: ``completed``, ``failed``, ``cancelled``; otherwise in Temporal's word, such as ``terminated``."""
     ended_at: Instant | None = None
     problem: str = ""
     """What it failed with, if it did."""

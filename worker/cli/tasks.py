@@ -61,9 +61,9 @@ async def run(
 ) -> None:
     """Run a task and follow it live. Ctrl-C detaches; the task goes on.
 
-    If the task is open or has completed, this attaches to it. After a failure, or with --again, it continues from the
-    recorded effects: nothing happens twice. Other inputs or another skill need another task_id, or --from: then the
-    steps before that one are not run again, and you are asked to confirm what differs.
+    If the task is open or has completed, this attaches to it. If it failed, was cancelled or was terminated, or with
+    --again, it goes on from the recorded effects: nothing happens twice. Other inputs or another skill need another
+    task_id, or --from: then the steps before that one are not run again, and you are asked to confirm what differs.
 
     Example: perdure run task.yaml --detach
     """

@@ -16,13 +16,7 @@ from perdure.values.retries import Retry
 from perdure.values.tasks import Phase
 from worker.gateway.base import call
 from worker.gateway.memories import MemoriesCalls
-from worker.lookup import retries_of, task_of
-
-_STATUSES = {
-    WorkflowExecutionStatus.COMPLETED: Phase.COMPLETED,
-    WorkflowExecutionStatus.FAILED: Phase.FAILED,
-    WorkflowExecutionStatus.CANCELED: Phase.CANCELLED,
-}
+from worker.lookup import how_it_ended, retries_of, task_of
 
 
 class TaskFilter(Model):
@@ -126,7 +120,7 @@ async def _listed(run: WorkflowExecution) -> ListedTask:
     phase = known.get(PHASE) or Phase.PREPARING.value
     if run.status is not None and run.status is not WorkflowExecutionStatus.RUNNING:
         # A run that Temporal ended could not say so.
-        phase = str(_STATUSES.get(run.status, run.status.name.lower()))
+        phase = how_it_ended(run.status)
     return ListedTask(
         workflow_id=run.id,
         task_id=str(memo.get(TASK, "")),

@@ -205,6 +205,9 @@ async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installe
     assert (followed.status, followed.complaint) == (1, "error: PRD404 it was cancelled")
     result = TaskResult.model_validate_json(followed.out)
     assert (result.status, result.unknown) == ("cancelled", ())
+    again = await installed.perdure("run", file, "--detach")
+    assert re.search(r"^started .*, whose last run ended at .*: cancelled; effects that it recorded are not", again.err)
+    assert (await installed.perdure("cancel", file)).status == 0
 
 
 @pytest.mark.slow

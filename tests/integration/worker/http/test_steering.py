@@ -110,5 +110,5 @@ async def test_a_task_that_runs_again_says_with_what_it_failed_before(ada: httpx
     assert (await ended(ada, task))["status"] == "cancelled"
     again = await ada.post("/v2/control/tasks", json=one)
     assert again.status_code == 202, again.text
-    assert again.json()["earlier"]["how"] == "canceled", again.json()
+    assert again.json()["earlier"]["how"] == "cancelled", again.json()
     await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
