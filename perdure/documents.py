@@ -94,9 +94,11 @@ def sequence(value: object, path: str, error: type[InvalidInput]) -> list[Any]:
     return cast("list[Any]", value)
 
 
-def unreadable(path: object, problem: OSError, error: type[InvalidInput] = InvalidInput) -> InvalidInput:
+def unreadable(path: object, problem: OSError | ValueError, error: type[InvalidInput] = InvalidInput) -> InvalidInput:
     """Return the refusal of a file that somebody named and that cannot be read."""
-    return error(str(path), f"cannot be read: {problem.strerror}", fix="give a file that can be read")
+    if isinstance(problem, OSError):
+        return error(str(path), f"cannot be read: {problem.strerror}", fix="give a file that can be read")
+    return error(str(path), "is not UTF-8 text", fix="save it as plain text, in UTF-8", place=str(path))
 
 
 def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[InvalidInput] = InvalidInput) -> M:
@@ -313,9 +315,7 @@ def _size(value: Any) -> str:
 
 def _quoted(value: str | float) -> str:
     """Return a value as a person wrote it, cut to 80 characters."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value[:80] if isinstance(value, str) else value)
+    return str(value).lower() if isinstance(value, bool) else repr(value[:80] if isinstance(value, str) else value)
 
 
 def join(path: str, *location: str | int) -> str:

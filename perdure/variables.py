@@ -76,12 +76,9 @@ def read_secrets(names: Sequence[str]) -> dict[str, str]:
             raise InvalidInput(variable, f"is given, and {variable + _OF_FILE} as well", fix="leave one of them out")
         try:
             found[name] = Path(path).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise InvalidInput(
-                variable + _OF_FILE, f"{path} cannot be read: {error.strerror}", fix="give a file that can be read"
-            ) from None
-        except UnicodeDecodeError:
-            raise InvalidInput(variable + _OF_FILE, f"{path} is not UTF-8 text") from None
+        except (OSError, UnicodeDecodeError) as error:
+            problem = unreadable(path, error)
+            raise InvalidInput(variable + _OF_FILE, f"{path} {problem.problem}", fix=problem.fix) from None
     return found
 
 
@@ -132,10 +129,11 @@ def read_file(kinds: Mapping[str, Any]) -> dict[str, Any]:
         folder = normal(path).parent
         return {name: _led_from(folder, value, kinds.get(name)) for name, value in found.items()}
     except FileNotFoundError:
-        raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        fix = "correct PERDURE_CONFIG, or unset it"
+        raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}", fix=fix) from None
+    except tomllib.TOMLDecodeError as error:
         raise InvalidInput(str(path), f"is not TOML: {error}") from None
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error) from None
 
 

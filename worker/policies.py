@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from perdure.documents import validated
+from perdure.documents import unreadable, validated
 from perdure.errors import InvalidInput
 from perdure.memory.retention import RetentionRules
 from perdure.memory.write_policies import POLICIES, WritePolicy, read_policies
@@ -52,4 +52,5 @@ def _text(path: Path, setting: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(setting, f"{path} cannot be read: {error}") from error
+        problem = unreadable(path, error)
+        raise InvalidInput(setting, f"{path} {problem.problem}", fix=problem.fix) from error

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from perdure.documents import unreadable
 from perdure.errors import InvalidInput
 from perdure.suggestions import nearest
 from perdure.yaml_text import placed, placing
@@ -109,4 +110,4 @@ def text_of(path: Path, error: type[InvalidInput]) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise error(path.name, f"cannot be read: {type(problem).__name__}") from problem
+        raise unreadable(path, problem, error) from problem

@@ -149,6 +149,17 @@ def test_a_secrets_file_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyP
         Settings()
 
 
+def test_files_that_are_not_utf8_are_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (file := tmp_path / "perdure.toml").write_bytes(b"\xff\xfe\x00")
+    monkeypatch.setenv("PERDURE_CONFIG", str(file))
+    with pytest.raises(InvalidInput, match=r"perdure\.toml: is not UTF-8 text .save it as plain text, in UTF-8"):
+        Settings()
+    monkeypatch.delenv("PERDURE_CONFIG")
+    monkeypatch.setenv("PERDURE_REDIS_URL_FILE", str(file))
+    with pytest.raises(InvalidInput, match=r"PERDURE_REDIS_URL_FILE: .* is not UTF-8 text .save it as plain text"):
+        Settings()
+
+
 def test_a_list_that_is_none_is_refused_with_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_TOOLS", "my.tools")
 
@@ -159,7 +170,7 @@ def test_a_list_that_is_none_is_refused_with_an_example(monkeypatch: pytest.Monk
 def test_a_missing_named_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_CONFIG", "/nowhere.toml")
 
-    with pytest.raises(InvalidInput, match=r"there is no file /nowhere\.toml"):
+    with pytest.raises(InvalidInput, match=r"there is no file /nowhere\.toml .correct PERDURE_CONFIG, or unset"):
         Settings()
 
 

@@ -28,13 +28,11 @@ def read_items(file: Path) -> list[JsonValue]:
         items = _items.validate_python(json.loads(text, parse_constant=_not_json))
         # Refuses half a surrogate pair, and lists that are nested too deep to be sent.
         _items.dump_json(items)
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise unreadable(file, error, InvalidItem) from error
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidItem(str(file), f"is not JSON: {error.msg.lower()} in {place}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidItem(str(file), "is not UTF-8 text") from error
     except (ValidationError, RecursionError, PydanticSerializationError) as error:
         raise InvalidItem(str(file), "is not a JSON list of items", fix="write [{...}, {...}]") from error
     return items

@@ -76,10 +76,8 @@ async def observe(
 def _read(file: Path) -> list[dict[str, Any]]:
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise unreadable(file, error) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(str(file), f"is not UTF-8: {error}") from error
     lines = [
         _object(line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), start=1) if line.strip()
     ]

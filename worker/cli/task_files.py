@@ -55,12 +55,10 @@ def read_task_file(path: Path) -> TaskFile:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError) and (skill := _skill_of(str(path))) is not None:
             raise _is_skill(str(path), skill) from None
         raise unreadable(path, error, InvalidTask) from error
-    except UnicodeDecodeError as error:
-        raise InvalidTask(str(path), "is not UTF-8 text") from error
     with placing(path, text):
         document = read_document(text, path.name, InvalidTask)
         if "steps" in document and "task_id" not in document:

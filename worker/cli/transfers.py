@@ -114,10 +114,8 @@ def _lines(file: Path) -> list[str]:
                 raise InvalidInput(str(file), f"has more than {_LARGEST:,} bytes")
         # Other characters that end a line somewhere may stand inside a text.
         return file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise unreadable(file, error) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(str(file), "is not UTF-8 text, so it is no export") from error
 
 
 async def consent(

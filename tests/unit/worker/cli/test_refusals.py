@@ -97,6 +97,24 @@ def test_a_task_is_refused(text: str, tmp_path: Path) -> None:
     assert TASKS[text] in refused("run", "task.yaml")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "check FILE",
+        "run FILE",
+        "skills test FILE",
+        "policies test FILE",
+        "remember --user u --file FILE",
+        "observe --user u --session s --file FILE",
+    ],
+)
+def test_a_file_that_is_not_utf8_is_named_as_it_was_given(line: str, tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "utf16.yaml").write_bytes(b"\xff\xfe\x00")
+    told = refused(*line.replace("FILE", "below/utf16.yaml").split(" "))
+    assert " below/utf16.yaml: is not UTF-8 text (save it as plain text, in UTF-8)\n" in told
+
+
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_is_refused(line: str) -> None:
     assert COMMANDS[line] in refused(*line.replace("LONG", "x" * 1_000_000).split(" "))
