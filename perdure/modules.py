@@ -15,6 +15,11 @@ from perdure.frames import frames_of, own
 from perdure.identity import digest
 from perdure.packages import PACKAGES
 
+_PATH_LEADS = (
+    "correct the path: a relative one leads from the folder of perdure.toml if it is written there, and otherwise from "
+    "the folder in which the command runs"
+)
+
 
 def is_file(name: str) -> bool:
     """Return whether somebody names a module by its file."""
@@ -78,7 +83,7 @@ def module_of(name: str, field: str) -> ModuleType:
     except (Exception, SystemExit) as problem:
         top = name.partition(".")[0]
         if of_file and isinstance(problem, FileNotFoundError):
-            text, fix = f"there is no file {path}", "correct the path: in perdure.toml it leads from that file's folder"
+            text, fix = f"there is no file {path}", _PATH_LEADS
         else:
             text = f"cannot be imported: {type(problem).__name__}: {problem}{_place(problem)}"
             fix = _why_missing(problem, path.resolve() if of_file else None)

@@ -227,7 +227,11 @@ def test_a_box_is_loaded_from_a_file_whatever_it_is_called(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("./nowhere.py", "tools ./nowhere.py: there is no file nowhere.py (correct the path: in perdure.toml it leads"),
+        (
+            "./nowhere.py",
+            "tools ./nowhere.py: there is no file nowhere.py (correct the path: a relative one leads from the folder "
+            "of perdure.toml if it is written there, and otherwise from the folder in which the command runs)",
+        ),
         ("activities", "holds no tool (it is Perdure's own; for a file of yours that is called so, give its path"),
         (
             "activities.mine",
