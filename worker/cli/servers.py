@@ -35,7 +35,8 @@ def up(
     started = time.monotonic()
     settings = Settings()
     addresses = ensure(settings, worker=worker, progress=say)
-    if worker and state(settings) and not _serves(settings):
+    is_late = bool(worker and state(settings) and not _serves(settings))
+    if is_late:
         say(_why_not(settings))
     # After the worker, which has little time to say what is wrong with it.
     url = serve(settings, say) if service and state(settings) else ""
@@ -55,9 +56,11 @@ def up(
     out.print(f"  Redis        {_without_password(addresses.redis_url)}")
     if current:
         if current.foreground and not current.worker:
-            out.print(f"  worker       running in a terminal, process {current.foreground[0].pid}")
+            told = "; it does not serve yet" if is_late else ""
+            out.print(f"  worker       running in a terminal, process {current.foreground[0].pid}{told}")
         else:
-            out.print(f"  worker       {'running' if current.worker else 'not started'}")
+            told = "started; it does not serve yet" if is_late else "running"
+            out.print(f"  worker       {told if current.worker else 'not started'}")
         if url:
             out.print(f"  HTTP         {url}, token in {settings.home / 'http.token'}")
         out.print(f"stop them with: {program()} down")
