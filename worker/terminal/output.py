@@ -39,6 +39,10 @@ _AWAY = re.compile(r": \w+$|does not answer|no answer within")
 """How it is told that a server does not answer: by an exception's class, or in words."""
 
 
+_SUGGESTED = re.compile(r"(.+?) \(((?:did you mean|there are|Possible options).+)\)", re.DOTALL)
+"""What is wrong with a command line, and what else there is; other brackets are part of the problem."""
+
+
 class Exit(IntEnum):
     """What an exit status means."""
 
@@ -102,11 +106,9 @@ def explained(*, as_json: bool = False) -> Generator[None]:
         if isinstance(problem := error.__cause__, ValidationError):
             _end(refused(problem, BaseModel, _name(error)), as_json=as_json)
         # The command line itself is wrong, which has no code of its own.
-        problem = error.format_message() if as_json and isinstance(error, _Misused) else ""
-        if not problem:
+        if not (as_json and isinstance(error, _Misused)):
             raise
-        problem, _, example = problem.partition(" For example: ")
-        show_json({"error": told(InvalidInput("arguments", problem, fix=example))})
+        show_json({"error": told(_misuse(error.format_message()))})
         raise typer.Exit(Exit.REFUSED) from None
     except KeyboardInterrupt:
         raise typer.Exit(Exit.DETACHED) from None
@@ -136,6 +138,14 @@ def _from_here(text: str, error: PerdureError) -> str:
     return text.replace(place, shorter, 1) if place else text
 
 
+def _misuse(text: str) -> InvalidInput:
+    """Return what is wrong with a command line, with the example or the suggestion as the fix."""
+    problem, _, fix = text.partition(" For example: ")
+    if not fix and (both := _SUGGESTED.fullmatch(text)):
+        problem, fix = both[1], both[2]
+    return InvalidInput("arguments", problem, fix=fix)
+
+
 def _name(error: Any) -> str:
     """Return what a person calls the option or the argument that Typer complains of."""
     parameter = getattr(error, "param", None)
@@ -146,8 +156,11 @@ def _name(error: Any) -> str:
 def told(error: PerdureError) -> dict[str, str]:
     """Return an error for a script: its code, its message, and the field and the fix where it names them."""
     parts = {name: str(getattr(error, name, "")) for name in ("field", "problem", "fix", "place")}
-    parts["fix"] = parts["fix"] or how_to_reach(error)
-    return {"code": error.code, "message": str(error).removeprefix(f"{error.code} "), **parts}
+    message = str(error).removeprefix(f"{error.code} ")
+    parts["problem"] = parts["problem"] or message
+    if fix := how_to_reach(error):
+        parts["fix"], message = fix, f"{message} ({fix})"
+    return {"code": error.code, "message": message, **parts}
 
 
 def status_of(error: PerdureError) -> Exit:

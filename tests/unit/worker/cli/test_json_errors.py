@@ -20,9 +20,10 @@ def examples(monkeypatch: pytest.MonkeyPatch) -> None:
         ("recall --user u", "PRD100", "text", "say what it is about"),
         ("skills show dependency-audt", "PRD102", "skill", "did you mean 'dependency-audit'?"),
         ("forget --undo", "PRD100", "--undo", "add --user"),
-        ("statu", "PRD100", "arguments", ""),
-        ("status --nothing", "PRD100", "arguments", ""),
-        ("status", "PRD100", "arguments", ""),
+        ("statu", "PRD100", "arguments", "did you mean 'status'?"),
+        ("status --verbos", "PRD100", "arguments", "Possible options: --verbose"),
+        ("status", "PRD100", "arguments", "perdure status"),
+        ("status a b", "PRD100", "arguments", ""),
     ],
 )
 def test_an_error_is_an_object(command: str, code: str, field: str, fix: str) -> None:
@@ -32,8 +33,21 @@ def test_an_error_is_an_object(command: str, code: str, field: str, fix: str) ->
     error = json.loads(ran.stdout)["error"]
     assert (error["code"], error["field"]) == (code, field)
     assert fix in error["fix"]
-    assert error["message"]
+    assert fix or not error["fix"] or field != "arguments"
+    assert error["problem"]
+    assert error["message"] == f"{error['field']}: {error['problem']}" + (f" ({error['fix']})" if error["fix"] else "")
     assert {*error} == {"code", "message", "field", "problem", "fix", "place"}
+
+
+def test_a_server_that_does_not_answer_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setenv("PERDURE_REDIS_URL", "redis://127.0.0.1:1")
+    monkeypatch.setenv("PERDURE_WEAVIATE_URL", "http://127.0.0.1:1")
+    ran = CliRunner().invoke(app, ["status", "task-x", "--json"])
+    error = json.loads(ran.stdout)["error"]
+    assert (ran.exit_code, error["field"], error["problem"][:8]) == (3, "", "temporal")
+    assert error["fix"].startswith("start it, or correct TEMPORAL_ADDRESS")
+    assert error["message"] == f"{error['problem']} ({error['fix']})"
 
 
 def test_without_it_stdout_stays_empty() -> None:
