@@ -253,6 +253,17 @@ class _Table(TyperGroup):
 
 
 class _Inner(_Table):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        # The first command of a group is the one to begin with.
+        module, _, name = next(iter(self.table.values())).partition(":")
+        example = re.search(r"^Example: .+$", docstring_of(module, name), re.MULTILINE)
+        about = self.help
+        self.help = f"{about}\n\n{example[0]}" if example else about
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.help = about
+
     def invoke(self, ctx: Any) -> Any:
         return TyperGroup.invoke(self, ctx)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 import typer
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from worker.cli import command_call, commands
 
@@ -48,6 +49,20 @@ def test_the_help_has_an_example(typed: str, place: str) -> None:
         # One that is in a group, and outside as well, is typed either way.
         called = next(count for count in range(1, 4) if " ".join(words[:count]) in TYPED[place])
         get_command(app).make_context(typed, words[called:])
+
+
+GROUPS = {typed.rpartition(" ")[0] for typed, _ in every(commands.COMMANDS)} - {""}
+
+
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_the_help_of_a_group_has_an_example_of_one_of_its_commands(group: str) -> None:
+    for words in ([*group.split(), "--help"], group.split()):
+        ran = CliRunner().invoke(commands.app, words, env={"COLUMNS": "200"})
+        example = re.search(rf"Example: perdure ({group} [a-z-]+)", ran.output)
+        assert example is not None, ran.output
+        assert example[1] in {typed for typed, _ in every(commands.COMMANDS)}
+    listed = CliRunner().invoke(commands.app, ["--help"], env={"COLUMNS": "200"}).output
+    assert "Example: " not in listed
 
 
 def test_control_every_group_is_looked_into() -> None:
