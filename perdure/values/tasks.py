@@ -125,8 +125,12 @@ class AgentTask(Request):
 
     @property
     def summary(self) -> str:
-        """What it runs, and for which agent: what Temporal's UI shows beside its id."""
-        return f"{self.title} for {self.agent}"
+        """What it runs, and for which agent if it names one: what Temporal's UI shows beside its id.
+
+        >>> AgentTask(task_id="audit-7", user_id="ada", skill="dependency-audit").summary
+        'skill dependency-audit'
+        """
+        return self.title if self.agent == DEFAULT_AGENT else f"{self.title} for {self.agent}"
 
     @property
     def workflow_id(self) -> str:

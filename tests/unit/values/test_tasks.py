@@ -106,3 +106,16 @@ def test_inputs_and_answers_that_no_task_could_carry_are_refused() -> None:
         AgentTask(task_id="t", user_id="u", skill="s", inputs={"given": [value]})
     with pytest.raises(ValidationError, match="nested 129 deep"):
         Answer(question_id="q", value=[value])
+
+
+@pytest.mark.parametrize(
+    ("more", "summary"),
+    [
+        ({"skill": "ship"}, "skill ship"),
+        ({"skill": "ship", "agent": "helper"}, "skill ship for helper"),
+        ({"goal": "Tidy up."}, "a goal"),
+        ({"goal": "Tidy up.", "agent": "helper"}, "a goal for helper"),
+    ],
+)
+def test_a_summary_names_the_agent_that_a_task_names(more: dict[str, str], summary: str) -> None:
+    assert AgentTask.model_validate({"task_id": "t", "user_id": "ada", **more}).summary == summary

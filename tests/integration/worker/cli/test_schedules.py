@@ -18,7 +18,7 @@ async def test_a_task_is_scheduled_listed_and_unscheduled(installed: Installatio
     assert made.status == 0, made.err
     first, coming = made.out.splitlines()
     assert first.startswith(f"task-t-{name}-")
-    assert first.endswith(f"  skill {SKILL} for agent, at 0 6 * * MON (Europe/Berlin)")
+    assert first.endswith(f"  skill {SKILL}, at 0 6 * * MON (Europe/Berlin)")
     assert coming.startswith("    next start 2")
     assert made.err == f"scheduled; to delete the schedule: perdure unschedule {file}\n"
 

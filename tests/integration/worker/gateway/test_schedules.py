@@ -63,11 +63,11 @@ async def test_a_schedule_is_listed_changed_and_deleted(servers: Servers, tmp_pa
         task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill=skill)
         made = await gateway.schedule(task, DAILY, by=ADA)
         assert (made.id, made.task_id, made.paused) == (task.workflow_id, task.task_id, False)
-        assert made.about == f"skill {skill} for agent, every 1d"
+        assert made.about == f"skill {skill}, every 1d"
         assert made.upcoming
         await agents.client.get_schedule_handle(made.id).pause()
         changed = await gateway.schedule(task, Timing(cron="0 6 * * MON", zone="Europe/Berlin"), by=ADA)
-        assert (changed.about, changed.paused) == (f"skill {skill} for agent, at 0 6 * * MON (Europe/Berlin)", True)
+        assert (changed.about, changed.paused) == (f"skill {skill}, at 0 6 * * MON (Europe/Berlin)", True)
         assert [one.weekday() for one in changed.upcoming] == [0] * len(changed.upcoming)
 
         async def listed() -> list[str]:
