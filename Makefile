@@ -34,7 +34,7 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu, install python3-venv." >&2; rm -rf $(VENV); exit 1; }
 	@total=$$(grep -c '^[a-z].*==' requirements-dev.lock); \
-	echo "setup: $$total packages of requirements-dev.lock (600 MB installed)"; \
+	echo "setup: $$total packages of requirements-dev.lock (1.3 GB on disk)"; \
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
 	  --require-hashes --no-deps -r requirements-dev.lock | awk -v total=$$total ' \
 	    /^Collecting/ { if (++n % 10 == 0) { print "setup: fetched " n " of " total; fflush() } } \
