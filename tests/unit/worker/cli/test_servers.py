@@ -46,7 +46,7 @@ def test_a_worker_that_does_not_serve_yet_is_not_said_to_run(
     monkeypatch.setattr(servers, "state", state)
     monkeypatch.setattr("localservers.state", state)
     monkeypatch.setattr(local_worker, "served", served)
-    monkeypatch.setattr(servers, "_note_other_settings", lambda _: None)
+    monkeypatch.setattr(servers, "_note_other_settings", state)
     ran = CliRunner().invoke(app, ["up", "--no-service"])
     assert ran.exit_code == 0, ran.output
     assert f"  worker       {told}\n" in ran.stdout
