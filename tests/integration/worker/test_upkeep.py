@@ -42,7 +42,10 @@ from perdure.values.episodes import Episode, EpisodeKind
 from perdure.values.erasures import Erasure
 from tests.conftest import TENANT_KEY, OwnServers, Servers
 from tests.integration.conftest import Stores, open_stores
+from tests.integration.memory.forgetting.test_forgetter import LATER, passing, write
+from tests.support.broken_entries import lose_vector
 from tests.support.waiting import until
+from worker import upkeep
 from worker.upkeep import bring_episodes, keep_up, keep_watching
 
 NOW = datetime.now(UTC)
@@ -221,3 +224,25 @@ async def test_what_was_written_is_checked_where_no_worker_saw_weaviate_restart(
         await until(due_in, lambda seconds: seconds <= 0)
         task.cancel()
     await redis.aclose()
+
+
+@pytest.mark.slow
+async def test_a_check_that_meets_an_entry_that_cannot_be_read_goes_on_with_the_next_user(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "CHECK_EVERY", 0.05)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with open_stores(fleet.addresses, tmp_path) as own:
+        first, second = f"t_{uuid4().hex}", f"t_{uuid4().hex}"
+        for tenant, hours in ((first, 2), (second, 1)):
+            await write(own, tenant, passing("kept", "o3", at=LATER))
+            [entry] = (await own.longterm.everything(tenant)).values()
+            await lose_vector(own, tenant, entry, readable=tenant == second)
+            assert await own.longterm.unsearchable(tenant) == [entry.id]
+            await own.checks.add(tenant, NOW - timedelta(hours=hours))
+        task = asyncio.create_task(upkeep.keep_checked(own.repair))
+        await until(lambda: own.longterm.unsearchable(second), lambda found: found == [])
+        assert not task.done()
+        assert len(await own.longterm.unsearchable(first)) == 1, "the control: it was looked at first, and is as it was"
+        assert await own.checks.pending(datetime.now(UTC)) > 0, "it is looked at again"
+        task.cancel()
