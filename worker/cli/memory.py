@@ -131,12 +131,15 @@ async def recall(
     for episode in found.episodes:
         out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
     withheld = ", ".join(one.value for one in found.withheld)
+    why = "without consent (perdure memories consent)"
+    if "consents" in found.degraded:
+        why = "as nothing tells now what the user consents to"
     if any(item.score < after.score for item, after in pairwise(found.items)):
         say(_NEWEST if strategy is Strategy.STRUCTURED else _ORDERED)
     say(
         f"{counted(len(found.items), 'item')} in {found.milliseconds:.0f} ms"
         + (f"; {found.trigger.told}" if found.trigger.told else "")
-        + (f"; left out without consent: what is {withheld} (perdure memories consent)" if withheld else "")
+        + (f"; left out {why}: what is {withheld}" if withheld else "")
         + (f"; degraded: {', '.join(found.degraded)} did not answer" if found.degraded else "")
     )
 

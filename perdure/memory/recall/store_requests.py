@@ -90,6 +90,7 @@ class StoreRequests:
             return withheld({}), ()
         consents = await self._calls.ask("redis", "consents", lambda: book.of(self._tenant))
         if consents is None:
+            self._calls.degraded.add("consents")
             return tuple(Purpose), tuple(Purpose)
         found = withheld(consents)
         self._withdrawn = withdrawn(consents)

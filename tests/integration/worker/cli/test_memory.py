@@ -29,6 +29,17 @@ async def test_what_is_remembered_is_recalled(installed: Installation, user: str
     assert [item.text for item in found.items] == ["Deploys happen on Tuesdays"]
 
 
+async def test_nothing_is_shown_where_nobody_can_say_what_the_user_consents_to(
+    installed: Installation, user: str
+) -> None:
+    assert (await installed.perdure("remember", "Deploys happen on Tuesdays", "--user", user)).status == 0
+    away = {"PERDURE_REDIS_URL": "redis://127.0.0.1:1", "PERDURE_JOURNAL": str(installed.folder / "not mounted")}
+    asked = await installed.perdure("recall", "when do deploys happen", "--user", user, **away)
+    assert "Tuesdays" not in asked.out
+    assert "left out as nothing tells now what the user consents to: what is given, extracted" in asked.err
+    assert "without consent" not in asked.err
+
+
 @pytest.mark.slow
 async def test_why_scores_do_not_fall_and_why_more_was_searched_is_said_in_words(
     installed: Installation, user: str
