@@ -9,6 +9,7 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.clocks import temporal_clock
 from perdure.errors import StoreUnavailable
 from perdure.identity import OwnerId
 from perdure.memory.erasure.eraser import Eraser
@@ -105,9 +106,10 @@ class ErasureActivities:
         Raises:
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
+        now = temporal_clock()
         tenant = await self.members.erasable(call.user_id, call.of)
         erasure = await self.eraser.begin(
-            tenant, operation=call.operation, by=call.by, at=call.at, asked_at=call.asked_at
+            tenant, operation=call.operation, by=call.by, at=call.at, asked_at=call.asked_at, now=now
         )
         if call.of is None and erasure.operation == call.operation:
             await self.tokens.remove_of(call.user_id)

@@ -1,12 +1,11 @@
 """Changing memories by their ids, as activities."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from temporalio import activity
 
+from activities.clocks import temporal_clock
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput
 from perdure.memory.consent_book import ConsentBook
@@ -79,7 +78,7 @@ class UpdateActivities:
             operation=f"consent:{activity.info().workflow_run_id}",
             by=await self.members.named(tenant, request.by, stated_by),
             at=request.asked_at or activity.info().scheduled_time,
-            now=_clock(),
+            now=temporal_clock(),
         )
         return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})
 
@@ -94,12 +93,6 @@ class UpdateActivities:
             operation=f"member:{activity.info().workflow_run_id}",
             by=request.by,
             at=request.asked_at or activity.info().scheduled_time,
-            now=_clock(),
+            now=temporal_clock(),
         )
         return Enrolment(tenant=said.member, belongs=said.belongs)
-
-
-def _clock() -> Callable[[], datetime]:
-    """Return what tells the time by Temporal's clock, as it tells when something was asked for."""
-    began, entered = activity.info().started_time, time.monotonic()
-    return lambda: began + timedelta(seconds=time.monotonic() - entered)

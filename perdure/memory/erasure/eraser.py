@@ -4,8 +4,9 @@ The epoch comes first, in every store: from then on nothing that was accepted be
 again when the stores are emptied, so that nothing that was read before is written either.
 """
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from redis.asyncio import Redis
@@ -21,9 +22,11 @@ from perdure.stores.redis.tenant_inventory import Holdings, holdings, remove
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
-from perdure.values.changes import Actor
+from perdure.values.changes import Actor, is_overtaken
 from perdure.values.erasures import Erasure, highest
 from perdure.values.losses import Store
+
+_now = partial(datetime.now, UTC)
 
 
 class Erasures(Protocol):
@@ -82,7 +85,14 @@ class Eraser:
         self._audit = audit
 
     async def begin(
-        self, tenant: str, *, operation: str, by: Actor, at: datetime, asked_at: datetime | None = None
+        self,
+        tenant: str,
+        *,
+        operation: str,
+        by: Actor,
+        at: datetime,
+        asked_at: datetime | None = None,
+        now: Callable[[], datetime] = _now,
     ) -> Erasure:
         """Raise a user's epoch in every store; the same operation raises it once.
 
@@ -92,6 +102,7 @@ class Eraser:
             by: Who asked for it.
             at: When it begins.
             asked_at: When it was asked for; None: just then.
+            now: Tells the time, by the same clock.
 
         Returns:
             The erasure; or, with nothing raised, another one that has begun since this one was asked for. That one
@@ -101,9 +112,9 @@ class Eraser:
             StoreUnavailable: A store does not answer; the others may have it already.
         """
         known = await self._latest(tenant)
-        if known is not None and known.operation != operation and known.at > (asked_at or at):
-            return known
         if known is None or known.operation != operation:
+            if known is not None and is_overtaken(asked_at or at, now(), by=known.at):
+                return known
             epoch = max(known.epoch if known else 0, await self._leases.epoch(tenant)) + 1
             known = Erasure(tenant=tenant, epoch=epoch, at=at, operation=operation)
         # The journal first: it keeps what the other two may lose.

@@ -377,7 +377,9 @@ async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deploymen
     first = await eraser.begin(tenant, operation="one", by=TESTER, at=now)
     assert await eraser.begin(tenant, operation="one", by=TESTER, at=now + timedelta(hours=1)) == first
     assert (await eraser.begin(tenant, operation="two", by=TESTER, at=now)).epoch == 2
-    assert await here.services.leases.epoch(tenant) == 2
+    ahead = await eraser.begin(tenant, operation="by a clock that is ahead", by=TESTER, at=now + timedelta(hours=1))
+    assert (await eraser.begin(tenant, operation="three", by=TESTER, at=now)).epoch == ahead.epoch + 1
+    assert await here.services.leases.epoch(tenant) == ahead.epoch + 1
 
 
 @pytest.mark.slow
