@@ -21,8 +21,8 @@ from perdure.words import _separators_but, stem  # pyright: ignore[reportPrivate
 
 # A property is about results; how long examples take shows how busy the machine is.
 ANY_SPEED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
-# The same examples in every run: whether a change is good must not depend on the draw. Fifty, for `make test`.
-hypothesis.settings.register_profile("perdure", **ANY_SPEED, derandomize=True, max_examples=50)
+# The same examples in every run: whether a change is good must not depend on the draw. Twenty-five, for `make test`.
+hypothesis.settings.register_profile("perdure", **ANY_SPEED, derandomize=True, max_examples=25)
 # Other ones each time, and more of them, for `make test-all`.
 hypothesis.settings.register_profile("exploring", **ANY_SPEED, max_examples=400)
 # A mutant is killed or survives the same way in every run, and no example is kept from the one before it.

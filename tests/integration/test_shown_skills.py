@@ -134,6 +134,7 @@ def test_none_is_left_out() -> None:
     assert RUN.keys() | REHEARSED.keys() == SKILLS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUN)
 async def test_it_does_what_its_page_says(
     name: str, servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -83,6 +83,7 @@ async def test_the_same_calls_get_the_same_answers(store: PerdureStore, seed: in
         assert told(found) == told(expected), op
 
 
+@pytest.mark.slow
 async def test_items_are_put_and_read_from_coroutines_and_last(service: Service, token: str) -> None:
     user = f"ada {uuid4().hex}"
     with PerdureStore(service.url, token) as store:
@@ -121,6 +122,7 @@ async def test_items_that_look_alike_are_two_and_come_back_as_they_were(store: P
     assert sorted(map(repr, listed)) == sorted(map(repr, expected))
 
 
+@pytest.mark.slow
 async def test_a_search_finds_what_is_meant_first(store: PerdureStore) -> None:
     user = uuid4().hex
     await store.aput((user, "facts"), "tea", {"text": "Ada drinks green tea in the morning."})
@@ -150,6 +152,7 @@ async def test_what_cannot_be_kept_is_refused_with_the_reason(store: PerdureStor
     assert kept.value["mail"] == "kim@example.org", "private data are kept as they are"
 
 
+@pytest.mark.slow
 async def test_many_large_values_are_kept_at_once(store: PerdureStore) -> None:
     user = uuid4().hex
     values = {str(number): {"n": number, "text": "Tea and cake. " * 900} for number in range(80)}
@@ -159,6 +162,7 @@ async def test_many_large_values_are_kept_at_once(store: PerdureStore) -> None:
     assert {one.key: one.value for one in found if isinstance(one, Item)} == values
 
 
+@pytest.mark.slow
 async def test_who_deletes_what_another_one_has_just_deleted_is_not_refused(store: PerdureStore) -> None:
     user = uuid4().hex
     for number in range(3):

@@ -33,6 +33,7 @@ def pid(folder: Path) -> str:
     return (folder / "pid").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "told"), [("breaks", "no such sheet"), ("misreports", "'count' is a required")])
 async def test_an_answered_error_is_the_failure_of_its_call_alone(
     connection: ServerConnection, tmp_path: Path, tool: str, told: str

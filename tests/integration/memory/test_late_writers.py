@@ -119,6 +119,7 @@ LATE: dict[str, tuple[Callable[[Services, str], Coroutine[Any, Any, None]], int]
 """What is written to the journal, and by which of its writers' lines."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True], ids=["before the line is written", "after it"])
 @pytest.mark.parametrize(
     "begun", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["erased later", "being erased already"]

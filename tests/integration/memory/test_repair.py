@@ -68,6 +68,7 @@ async def stored(stores: Stores, tenant: str, versions: Mapping[str, int]) -> di
     return await stores.longterm.get(tenant, sorted(versions))
 
 
+@pytest.mark.slow
 async def test_a_job_is_confirmed_once_the_search_by_meaning_finds_it(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +97,7 @@ def _die(_: object) -> None:
     raise StoreUnavailable("weaviate", "the process died")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lost",
     [
@@ -158,6 +160,7 @@ async def test_what_weaviate_has_come_to_refuse_is_not_deleted_and_the_others_ar
     assert await stores.checks.unfinished(tenant) == []
 
 
+@pytest.mark.slow
 async def test_what_weaviate_refuses_after_a_repair_that_died_holds_up_no_writer_and_stays_in_the_journal(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +190,7 @@ async def test_what_weaviate_refuses_after_a_repair_that_died_holds_up_no_writer
     assert (await stores.longterm.stored(tenant, ids)).keys() == {*ids}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["restored", "control"])
 async def test_a_repair_that_died_loses_nothing_to_the_next_writer(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
@@ -239,6 +243,7 @@ async def test_what_was_purged_since_is_not_restored(
     assert versions.keys() - (await stored(stores, tenant, versions)).keys() == {missing[0]}
 
 
+@pytest.mark.slow
 async def test_a_tenant_that_was_written_is_checked_and_repaired(
     stores: Stores, servers: Servers, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ class Slow:
         return await self._inner.embed(texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["redis", pytest.param("journal", marks=pytest.mark.slow)])
 async def test_what_redis_or_the_journal_lost_is_rebuilt_from_a_journal_that_is_slow_to_read(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, slow_journal: Journal, lost: str

@@ -52,6 +52,7 @@ async def test_redis_is_an_older_copy_that_lacks_a_claim_alone(
     assert await own.whole.compare() == ()
 
 
+@pytest.mark.slow
 async def test_a_claim_that_is_counted_as_redis_is_restored_is_not_taken_back(
     own: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +250,7 @@ async def test_a_journal_is_made_only_where_every_store_says_that_there_is_none(
     assert not (tmp_path / "not mounted").exists()
 
 
+@pytest.mark.slow
 async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Stores) -> None:
     await ask(own.redis, "FLUSHALL")
     assert await own.whole.compare() == (), "nothing was ever written"
@@ -261,6 +263,7 @@ async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Store
     assert await own.whole.compare() == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", [Store.WEAVIATE, pytest.param(Store.REDIS, marks=pytest.mark.slow)])
 async def test_a_store_that_was_emptied_is_lost_even_where_the_journal_does_not_answer(
     own: Stores, tenant: str, tmp_path: Path, store: Store

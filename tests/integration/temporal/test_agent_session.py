@@ -57,6 +57,7 @@ async def played(here: Deployment, user: str, calls: list[list[Any]], *, session
         return await here.client.execute_workflow(Plays.run, args=given, id=f"plays-{uuid4().hex}", task_queue=queue)
 
 
+@pytest.mark.slow
 async def test_the_same_calls_get_the_same_answers_as_of_the_sdks_own_session(
     servers: Servers, tmp_path: Path, user: str
 ) -> None:
@@ -133,6 +134,7 @@ async def test_calls_ids_and_large_results_are_kept_and_a_secret_is_not(
         assert await played(here, user, [["get_items"]]) == [items]
 
 
+@pytest.mark.slow
 async def test_a_session_is_exported_and_goes_with_its_user(servers: Servers, tmp_path: Path, user: str) -> None:
     async with deployment(servers, tmp_path) as here, Gateway(here.settings, servers) as perdure:
         await played(here, user, [["add_items", [said("Hello."), said("Good bye.")]]])
@@ -160,6 +162,7 @@ def script(asked: Asked) -> Says:
     return Says(f"{asked.turns} turns before; first: {asked.first}; last: {[asked.first, *asked.told][-1]}")
 
 
+@pytest.mark.slow
 async def test_an_agent_goes_on_with_its_conversation_in_the_next_workflow(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, user: str, default_queue: str
 ) -> None:

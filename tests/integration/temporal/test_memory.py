@@ -32,6 +32,7 @@ async def here(servers: Servers, tmp_path: Path, default_queue: str) -> AsyncGen
         yield one
 
 
+@pytest.mark.slow
 async def test_a_workflow_of_somebodys_own_remembers_and_recalls(here: Deployment, gateway: Gateway) -> None:
     client = await Client.connect(here.client.service_client.config.target_host, plugins=[Plugin()])
     queue, user = f"q-{uuid4().hex}", f"user {uuid4().hex}"

@@ -80,6 +80,7 @@ class Relay:
             await writer.drain()
 
 
+@pytest.mark.slow
 async def test_workers_that_register_at_once_both_succeed_also_if_one_is_not_told_how_it_went(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_the_page_on_questions_shows_the_workflow_that_runs_here() -> None:
     assert code == Path("tests/support/own_question.py").read_text("utf-8")
 
 
+@pytest.mark.slow
 async def test_a_workflow_of_somebodys_own_asks_and_is_answered_as_tasks_are(
     here: Deployment, gateway: Gateway, user: str
 ) -> None:
@@ -102,6 +103,7 @@ async def test_the_default_counts_once_the_time_has_passed(here: Deployment) -> 
     assert (nothing.answered, nothing.value) == (False, None)
 
 
+@pytest.mark.slow
 async def test_a_question_goes_with_the_workflow_that_asks_it(here: Deployment, gateway: Gateway, user: str) -> None:
     client, queue = here.client, f"q-{uuid4().hex}"
     async with Worker(client, task_queue=queue, workflows=[Deploy]):

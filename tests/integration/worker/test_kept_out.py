@@ -58,6 +58,7 @@ async def told(gateway: Gateway, user: str) -> str:
     return (await gateway.recall(RecallRequest(user_id=user, session="s", text="train"), by=TESTER)).context
 
 
+@pytest.mark.slow
 async def test_what_is_on_hold_is_told_in_no_session(gateway: Gateway, user: str) -> None:
     assert await observed(gateway, user, "careful") == [Fate.HELD]
     assert "train" not in await told(gateway, user)
@@ -68,6 +69,7 @@ async def test_what_is_on_hold_is_told_in_no_session(gateway: Gateway, user: str
 SAID_AT = datetime(2026, 5, 4, 9, tzinfo=UTC)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("minutes", [0, 1], ids=["at the same moment", "control"])
 async def test_what_is_in_doubt_is_told_in_no_session_until_a_person_has_decided(
     gateway: Gateway, user: str, minutes: int
@@ -91,6 +93,7 @@ async def test_what_is_in_doubt_is_told_in_no_session_until_a_person_has_decided
     assert ("ten" in (await gateway.recall(asked, by=TESTER)).context) is bool(minutes)
 
 
+@pytest.mark.slow
 async def test_what_was_said_is_told_no_more_once_consent_is_withdrawn(gateway: Gateway, user: str) -> None:
     await observed(gateway, user, "default")
     assert "train" in await told(gateway, user), "the control"
@@ -115,6 +118,7 @@ async def test_what_was_offered_before_an_erasure_is_not_kept_after_it(
     assert (await gateway.receipt(await gateway.remember(later, by=TESTER), by=TESTER)).items[0].fate is Fate.SEARCHABLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("erased", [True, False], ids=["erased", "control"])
 async def test_what_a_team_approves_after_its_learner_was_erased_is_noted_in_no_session(
     here: Deployment, gateway: Gateway, user: str, *, erased: bool

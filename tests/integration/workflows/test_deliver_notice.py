@@ -128,6 +128,7 @@ async def test_the_text_is_delivered_where_the_installation_says_so(
         await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_it_is_delivered_until_it_is_accepted_and_always_the_same(
     servers: Servers, tmp_path: Path, hook: Hook
 ) -> None:
@@ -142,6 +143,7 @@ async def test_it_is_delivered_until_it_is_accepted_and_always_the_same(
     assert {path for _, _, path, _, _ in hook.got} == {"/hook"}, "a redirect is not followed"
 
 
+@pytest.mark.slow
 async def test_a_webhook_that_never_answers_delays_nothing(
     servers: Servers, tmp_path: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +232,7 @@ async def test_a_worker_that_is_killed_around_a_delivery_leaves_one_event(
     assert sum(hook.events.values()) == (2 if point == "notice.delivered" else 1)
 
 
+@pytest.mark.slow
 async def test_many_questions_and_a_dead_webhook_leave_places_to_the_tasks(
     servers: Servers, tmp_path: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ async def test_a_users_tokens_end_with_their_erasure_whoever_starts_its_workflow
     assert (user in left, other in left) == (False, True)
 
 
+@pytest.mark.slow
 async def test_nothing_of_a_user_is_left_anywhere_and_nobody_else_is_touched(
     here: Deployment, gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -298,6 +299,7 @@ async def test_a_tool_that_is_under_way_leaves_nothing_after_the_erasure(
     assert not (here.settings.journal_folder / tenant).exists()
 
 
+@pytest.mark.slow
 async def test_who_leaves_a_team_while_it_is_erased_does_not_stop_the_erasure(
     here: Deployment, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ output: "${steps.ask.context}"
 """
 
 
+@pytest.mark.slow
 async def test_a_session_shows_what_a_task_learned_once_it_is_believed_and_nothing_that_is_held(
     servers: Servers, tmp_path: Path
 ) -> None:
@@ -55,6 +56,7 @@ async def test_a_session_shows_what_a_task_learned_once_it_is_believed_and_nothi
         assert [one.text for one in told if one.kind is EpisodeKind.INSIGHT] == ["Ada likes marzipan."]
 
 
+@pytest.mark.slow
 async def test_what_was_said_is_not_shown_once_the_memory_of_it_is_forgotten(gateway: Gateway, user: str) -> None:
     await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=ADA)
     said = tuple(

@@ -107,6 +107,7 @@ async def journaled(here: Deployment, user: str) -> str:
     return "".join(path.read_text() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
+@pytest.mark.slow
 async def test_what_a_policy_holds_stands_in_no_journal_job_or_batch_and_holds_up_nothing(
     here: Deployment, gateway: Gateway, user: str
 ) -> None:
@@ -153,6 +154,7 @@ async def test_only_a_person_is_taken_at_their_word(
     assert [one.id for one in await gateway.held(user, by=ANNA)] == [hold], "it is still asked"
 
 
+@pytest.mark.slow
 async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_offered(
     here: Deployment, gateway: Gateway, user: str
 ) -> None:
@@ -177,6 +179,7 @@ async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_of
     assert await listed(gateway, user, 0) == []
 
 
+@pytest.mark.slow
 async def test_it_is_approved_in_the_words_of_whoever_approves(here: Deployment, gateway: Gateway, user: str) -> None:
     hold = await on_hold(gateway, user)
     for bad in ("   ", "\x00\x01", "x" * 9_000, "ada@example.com", f"{MARKER}1"):
@@ -305,6 +308,7 @@ async def test_the_same_batch_again_asks_nobody_twice(here: Deployment, gateway:
     assert entry.seen == 1
 
 
+@pytest.mark.slow
 async def test_two_who_approve_at_once_make_one_memory(gateway: Gateway, user: str) -> None:
     hold = await on_hold(gateway, user)
     first, second = await asyncio.gather(*(gateway.decide(user, hold, approve=True, by=ANNA) for _ in range(2)))
@@ -354,6 +358,7 @@ def stated(day: str, **more: JsonValue) -> JsonValue:
     return item(text, assertion=assertion.model_dump(mode="json"), **more)
 
 
+@pytest.mark.slow
 async def test_a_constraint_is_lifted_by_a_persons_word_alone(here: Deployment, gateway: Gateway, user: str) -> None:
     constraint, held = await lifting(gateway, user)
     assert [one.id for one in await gateway.held(user, by=ANNA)] == await listed(gateway, user, 1) == [held.hold]
@@ -371,6 +376,7 @@ async def test_a_constraint_is_lifted_by_a_persons_word_alone(here: Deployment, 
     assert await gateway.decide(user, held.hold, approve=True, by=ANNA) == decided
 
 
+@pytest.mark.slow
 async def test_a_constraint_stays_where_a_person_rejects_what_contradicts_it(
     here: Deployment, gateway: Gateway, user: str
 ) -> None:
@@ -385,6 +391,7 @@ async def test_a_constraint_stays_where_a_person_rejects_what_contradicts_it(
     assert fold(lines).pending == (), "it is settled"
 
 
+@pytest.mark.slow
 async def test_consent_is_looked_at_again_when_it_is_approved(gateway: Gateway, user: str) -> None:
     hold = await on_hold(gateway, user)
     await gateway.consent(ConsentRequest(user_id=user, withdraw=(Purpose.GIVEN,)), by=ANNA)
@@ -535,6 +542,7 @@ async def test_it_waits_while_the_stores_are_away(own_servers: OwnServers, tmp_p
         assert [entry.seen for entry in (await here.services.longterm.everything(tenant)).values()] == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [False, True], ids=["nobody answered", "a person approved"])
 async def test_what_was_forgotten_meanwhile_comes_back_only_by_a_persons_word(
     here: Deployment, gateway: Gateway, user: str, asked: bool

@@ -110,6 +110,7 @@ async def test_a_batch_becomes_searchable_and_its_resubmission_is_the_same_job(
         assert await here.services.longterm.count(tenant) == 2
 
 
+@pytest.mark.slow
 async def test_to_submit_a_batch_again_appends_nothing_to_the_journal(
     servers: Servers, tmp_path: Path, tenant: str
 ) -> None:
@@ -217,6 +218,7 @@ async def test_a_job_whose_entries_vanished_before_it_was_confirmed_ends(
         assert (entry.version, entry.seen) == ((2, 2) if state == "older" else (1, 1))
 
 
+@pytest.mark.slow
 async def test_a_job_waits_for_weaviate_and_then_ends_well(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:
@@ -234,6 +236,7 @@ def another_model(*_: object, **_given: object) -> HashingEmbedder:
     return HashingEmbedder()
 
 
+@pytest.mark.slow
 async def test_a_job_waits_for_a_worker_with_the_right_model(
     servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +321,7 @@ async def test_what_was_refused_leaves_the_disk_also_when_it_is_submitted_again(
         assert (len(folded.entries), folded.pending) == (1, ())
 
 
+@pytest.mark.slow
 async def test_a_change_names_who_asked_for_it(servers: Servers, tmp_path: Path, tenant: str) -> None:
     async with deployment(servers, tmp_path) as here:
         ada = Actor(kind=ActorKind.PERSON, id="ada")
@@ -331,6 +335,7 @@ async def test_a_change_names_who_asked_for_it(servers: Servers, tmp_path: Path,
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("erased", [True, False], ids=["erased", "control"])
 async def test_a_job_that_was_accepted_before_an_erasure_ends_with_its_items_refused(
     servers: Servers, tmp_path: Path, tenant: str, erased: bool
@@ -353,6 +358,7 @@ async def test_a_job_that_was_accepted_before_an_erasure_ends_with_its_items_ref
         assert (here.settings.journal_folder / tenant).exists() is not erased, "nor is the journal made anew"
 
 
+@pytest.mark.slow
 async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers: Servers, tmp_path: Path) -> None:
     user = f"user {uuid4().hex}"
     async with deployment(servers, tmp_path) as here:

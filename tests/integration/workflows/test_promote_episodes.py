@@ -85,6 +85,7 @@ async def jobs_of(here: Deployment, tenant: str) -> list[str]:
     return sorted({line.job for line in lines if isinstance(line, Accepted)})
 
 
+@pytest.mark.slow
 async def test_what_is_worth_keeping_of_an_idle_session_is_kept_once(here: Deployment, tenant: str) -> None:
     await told(
         here,

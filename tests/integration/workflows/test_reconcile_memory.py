@@ -89,6 +89,7 @@ async def test_one_tenant_that_cannot_be_reconciled_keeps_nobody_else_waiting(
         assert (result.found.tenants, await remembered(here.services, tenant)) == (2, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "again", [pytest.param(False, marks=pytest.mark.slow), True], ids=["once", "lost again meanwhile"]
 )

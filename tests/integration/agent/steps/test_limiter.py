@@ -60,6 +60,7 @@ async def taken(redis: Redis, tenant: str, this: Tool[..., Any]) -> Sequence[int
 AT_ONCE, A_MINUTE = CallLimit(at_once=1), CallLimit(per_minute=1, per_user=True)
 
 
+@pytest.mark.slow
 async def test_a_call_that_was_made_counts_in_its_minute_and_no_other_does(redis: Redis, tenant: str) -> None:
     limiter, this = Limiter(CallSlots(redis)), limited(AT_ONCE, A_MINUTE)
     async with limiter.within(this, call(tenant), attempt()) as admission:

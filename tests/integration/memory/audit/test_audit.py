@@ -86,6 +86,7 @@ async def changed(audit: Audit, number: int = 1, *, by: Actor = TASK, again: boo
     await audit.changed(TENANT, ids, operation=f"job {number}", by=by, again=again)
 
 
+@pytest.mark.slow
 async def test_what_was_done_is_told_in_order_and_ends_whole(place: Place) -> None:
     async with place.process() as audit:
         await changed(audit, by=ADA)
@@ -223,6 +224,7 @@ async def test_a_file_that_was_tampered_with_is_named(
     assert {one.file for one in found.problems} == {path.name}
 
 
+@pytest.mark.slow
 async def test_a_chain_that_is_written_is_no_problem_and_a_killed_one_is_named(place: Place) -> None:
     async with place.process() as audit:
         await changed(audit)

@@ -37,6 +37,7 @@ async def believed(stores: Stores, tenant: str) -> set[str]:
     return {one.text for one in entries if isinstance(one, Memory) and one.state is not State.FORGOTTEN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", ["Our office is in Rome.", "The office is really in Rome."])
 async def test_the_same_observation_in_other_words(stores: Stores, tenant: str, other: str) -> None:
     first = await offer(stores, tenant, "The office is in Rome.", "o1", at=datetime.now(UTC))
@@ -141,6 +142,7 @@ async def changed_at(stores: Stores, tenant: str, identifier: str, update: Updat
 NINE, EIGHT, SEVEN = "The standup is at nine.", "The standup is at eight.", "The standup is at seven."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [False, True], ids=["for good", "until June"])
 @pytest.mark.parametrize("how", ["comes", "said again", "forgotten", "brought back", "moved", "replaced"])
 async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
@@ -180,6 +182,7 @@ async def test_what_a_coming_change_was_to_end_goes_on_where_it_does_not_come(
         assert await held_at(stores, tenant, june + timedelta(days=1)) == {NINE}, "the control"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "update", [Removal(), Correction(valid_from=MONDAY + timedelta(days=7))], ids=lambda one: one.kind
 )

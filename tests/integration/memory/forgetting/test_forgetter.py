@@ -53,6 +53,7 @@ def _covers_nothing(self: Deletion, occurrence: str, occurred_at: datetime) -> b
     return False
 
 
+@pytest.mark.slow
 async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

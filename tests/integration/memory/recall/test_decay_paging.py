@@ -44,6 +44,7 @@ async def test_what_has_faded_is_left_out_and_told(
         assert faded.text in texts(await ask(lasting, tenant, QUESTION, strategy=strategy))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [Strategy.BALANCED, Strategy.SIMILARITY, Strategy.STRUCTURED])
 async def test_many_that_have_faded_do_not_hide_what_is_believed(
     stores: Stores, tenant: str, tmp_path: Path, strategy: Strategy

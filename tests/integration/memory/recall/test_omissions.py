@@ -34,6 +34,7 @@ async def test_telling_what_was_left_out_asks_no_store_more(
     assert widely["weaviate.search"] == plain["weaviate.search"] + 1, "the control"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", Strategy)
 async def test_each_strategy_tells_what_took_no_place(
     stores: Stores, tenant: str, tmp_path: Path, strategy: Strategy
@@ -46,6 +47,7 @@ async def test_each_strategy_tells_what_took_no_place(
     assert (await ask(recall, tenant, "Bruges", strategy=strategy, limit=2)).left_out == ()
 
 
+@pytest.mark.slow
 async def test_a_log_that_shares_the_places_is_over_the_limit(stores: Stores, tenant: str, tmp_path: Path) -> None:
     logged = [
         PatternItem(lane=Lane.PATTERN, key=f"k{number}", payload=number, occurrence=f"{number}", occurred_at=NOW)

@@ -101,6 +101,7 @@ async def known(stores: Stores, tenant: str) -> MemoryItem:
     return postgres
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [False, True], ids=["store", "journal"])
 async def test_precise_returns_what_is_named_linked_or_replaced_and_nothing_else(
     stores: Stores, recall: Recall, tenant: str, lost: bool, monkeypatch: pytest.MonkeyPatch
@@ -142,6 +143,7 @@ async def test_what_was_just_written_is_named_at_once(stores: Stores, recall: Re
         assert texts(await ask(recall, tenant, f"How is {name}?", strategy="precise")) == [f"It is number {number}."]
 
 
+@pytest.mark.slow
 async def test_a_spelling_that_is_right_is_found_among_many_that_are_nearly_so(
     stores: Stores, recall: Recall, tenant: str
 ) -> None:
@@ -155,6 +157,7 @@ async def test_a_spelling_that_is_right_is_found_among_many_that_are_nearly_so(
     assert texts(await ask(recall, tenant, "where is server007?", strategy="precise")) == ["7"]
 
 
+@pytest.mark.slow
 async def test_balanced_returns_the_beginning_of_what_similarity_returns(
     stores: Stores, recall: Recall, tenant: str
 ) -> None:
@@ -176,6 +179,7 @@ async def test_structured_needs_no_question_and_heeds_every_filter(stores: Store
     assert none.items == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [False, True], ids=["store", "journal"])
 async def test_structured_returns_every_constraint_besides_the_limit(
     stores: Stores, recall: Recall, tenant: str, lost: bool, monkeypatch: pytest.MonkeyPatch
@@ -270,6 +274,7 @@ async def test_the_store_filters_as_the_filters_say(stores: Stores, tenant: str)
         assert {hit.entry.id for hit in hits} == found, limited
 
 
+@pytest.mark.slow
 async def test_pinned_memories_stand_in_every_block_of_their_scope(stores: Stores, recall: Recall, tenant: str) -> None:
     await known(stores, tenant)
     await write(
@@ -304,6 +309,7 @@ async def test_a_profile_orders_what_relevance_chose(stores: Stores, recall: Rec
     assert "(reader)" in reader.items[0].why
 
 
+@pytest.mark.slow
 async def test_what_was_left_out_is_explained_and_only_where_it_is_asked_for(
     stores: Stores, recall: Recall, tmp_path: Path, tenant: str
 ) -> None:
@@ -336,6 +342,7 @@ async def test_what_was_left_out_is_explained_and_only_where_it_is_asked_for(
     assert doubted.text in texts(wide), "the least confidence is a setting"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", list(Strategy))
 async def test_an_entry_that_no_build_can_read_keeps_nobody_from_recalling(
     stores: Stores, recall: Recall, tenant: str, strategy: Strategy

@@ -43,6 +43,7 @@ async def known(stores: Stores, recall: Recall, tenant: str) -> tuple[str, str]:
     return usual, brief
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [False, True], ids=["store", "journal"])
 async def test_what_a_forgotten_statement_overrode_holds_again(
     stores: Stores, recall: Recall, tenant: str, lost: bool, monkeypatch: pytest.MonkeyPatch
@@ -117,12 +118,14 @@ async def test_correcting_the_usual_truth_leaves_what_overrides_it_for_a_while(
     assert await believed(recall, tenant) == {corrected}, "it was overridden, and by nothing else"
 
 
+@pytest.mark.slow
 async def test_a_correction_in_other_words_is_overridden_as_well(stores: Stores, recall: Recall, tenant: str) -> None:
     usual, brief = await known(stores, recall, tenant)
     corrected = await change(stores, tenant, usual, Correction(content="Hetzner hosts the demo."))
     assert [one.by for one in (await stored(stores, tenant, corrected.id)).suspended] == [brief]
 
 
+@pytest.mark.slow
 async def test_taking_back_such_a_correction_leaves_it_too(stores: Stores, recall: Recall, tenant: str) -> None:
     usual, _ = await known(stores, recall, tenant)
     version = (await stored(stores, tenant, usual)).version

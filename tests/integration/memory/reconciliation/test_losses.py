@@ -123,6 +123,7 @@ async def copied(fleet: Fleet, server: Server, to: Path) -> Callable[[], None]:
     return restore
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["", "log", "dates"], ids=["rebuilt", "control: no log", "control: no dates"])
 async def test_redis_is_emptied(own: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
     before = await fill(own, tenant)
@@ -260,6 +261,7 @@ async def test_the_journal_is_an_older_copy(own: Stores, tenant: str, tmp_path: 
     assert await remembered(own, tenant) == before
 
 
+@pytest.mark.slow
 async def test_the_journal_is_lost(own: Stores, tenant: str) -> None:
     await fill(own, tenant)
     shutil.rmtree(own.journal.folder)

@@ -28,6 +28,7 @@ async def test_what_is_reverted_holds_and_all_that_replaced_it_gives_way(stores:
     assert [(await stored(stores, tenant, one)).state for one in (rome, leeds)] == [State.SUPERSEDED, State.CURRENT]
 
 
+@pytest.mark.slow
 async def test_what_else_was_said_gives_way_to_what_is_reverted(stores: Stores, tenant: str) -> None:
     [rome] = await told(stores, tenant, "The office is in Rome.")
     ghent = (await change(stores, tenant, rome, Correction(content="The office is in Ghent."))).id

@@ -164,6 +164,7 @@ async def test_a_change_that_names_its_version_may_be_asked_for_again(stores: St
         await ask_for(gone, Removal(), None)
 
 
+@pytest.mark.slow
 async def test_the_same_feedback_about_the_same_is_counted_once(stores: Stores, tenant: str) -> None:
     [one] = await told(stores, tenant, "The office is in Ghent.")
 
@@ -185,6 +186,7 @@ async def test_the_same_feedback_about_the_same_is_counted_once(stores: Stores, 
     assert [await say(helpful=True) for _ in range(2)] == [0.3, 0.4], "the control"
 
 
+@pytest.mark.slow
 async def test_an_attempt_that_died_in_between_is_finished(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +203,7 @@ async def test_an_attempt_that_died_in_between_is_finished(
     assert (await stored(stores, tenant, other)).superseded_by == done.id
 
 
+@pytest.mark.slow
 async def test_a_removal_that_died_in_between_takes_along_what_became_it(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

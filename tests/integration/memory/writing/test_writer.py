@@ -425,6 +425,7 @@ async def test_of_two_jobs_at_once_that_contradict_each_other_one_is_believed(
     assert len(found) == (1 if protected else 2)
 
 
+@pytest.mark.slow
 async def test_a_change_that_is_told_in_other_words_replaces_what_it_changes(stores: Stores, tenant: str) -> None:
     """The two are about nothing in common for who compares subjects: the older one is found by its words."""
     old, new = "The choir rehearses in St. Olave's hall.", "Rehearsals of the choir take place at the Kulturhus"
@@ -453,6 +454,7 @@ TOLD = (
 """What is believed, and what replaces it: by what it asserts, as it names the other, or by the words."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after"),
     [pytest.param(*ASSERTED, marks=pytest.mark.slow), pytest.param(*NAMED, marks=pytest.mark.slow), TOLD],

@@ -61,6 +61,7 @@ async def active_of(longterm: LongTerm) -> list[str]:
     return [name for name, one in found.items() if one.activity_status is TenantActivityStatus.ACTIVE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [MOST, pytest.param(1_000, marks=pytest.mark.slow)], ids=["bounded", "control"])
 async def test_many_tenants_take_no_more_files_than_some(fleet: Fleet, redis: Any, most: int) -> None:
     longterm = opened(fleet, redis, most)
@@ -125,6 +126,7 @@ BY_NAME = open_tenants._USED.replace(  # pyright: ignore[reportPrivateUsage]
 """Lua passes at most some 8,000 values at once."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["any number", "control"]
 )

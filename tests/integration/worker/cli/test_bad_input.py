@@ -106,6 +106,7 @@ async def test_what_a_worker_refuses_about_a_task_is_named_with_file_and_line(
     assert (told.status, error["place"], error["field"]) == (2, f"placed.yaml:{line}", field)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SKILLS)
 async def test_a_skill_is_refused(installed: Installation, name: str) -> None:
     step, problem, fix = SKILLS[name]

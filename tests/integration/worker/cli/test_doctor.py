@@ -37,6 +37,7 @@ async def bad(installed: Installation, *options: str, **environment: str) -> dic
     return {one["check"]: f"{one['detail']} → {one['fix']}" for one in json.loads(ran.out) if not one["ok"]}
 
 
+@pytest.mark.slow
 async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
@@ -57,6 +58,7 @@ async def test_policies_that_cannot_be_used_are_named(installed: Installation, t
     assert "keep the policies that they read before" in found["policies"]
 
 
+@pytest.mark.slow
 async def test_an_mcp_server_that_does_not_start_is_named(installed: Installation, tmp_path: Path) -> None:
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp/away.yaml").write_text("name: away\ncommand: /no/such/program\n")
@@ -66,6 +68,7 @@ async def test_an_mcp_server_that_does_not_start_is_named(installed: Installatio
     assert "a task that needs it is refused" in found["MCP servers"]
 
 
+@pytest.mark.slow
 async def test_what_is_stored_and_not_found_is_named_by_a_deep_check_and_then_repaired(
     installed: Installation, servers: Servers, tenant: str
 ) -> None:
@@ -108,6 +111,7 @@ async def test_another_tenant_key_does_not_open_the_data(installed: Installation
     assert "backup of tenant.key" in found["tenant key"]
 
 
+@pytest.mark.slow
 async def test_what_does_not_fit_is_named_with_its_fix(installed: Installation) -> None:
     found = await bad(
         installed,
@@ -131,6 +135,7 @@ async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -
     assert "PRD200 redis" in found["redis"]
 
 
+@pytest.mark.slow
 async def test_a_loss_that_shows_only_once_a_store_answers_is_a_finding(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +256,7 @@ async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installa
     assert "/other.yaml:2: step: is not a field here (did you mean 'steps'?)" in found["skills"]
 
 
+@pytest.mark.slow
 async def test_every_agent_and_prompt_that_cannot_be_used_is_named(installed: Installation, tmp_path: Path) -> None:
     for name, text in {"one": "name: one\ntool: [x]", "two": "name: two\ninstructions: hm\nturns: none"}.items():
         (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
@@ -259,6 +265,7 @@ async def test_every_agent_and_prompt_that_cannot_be_used_is_named(installed: In
     assert "two.yaml:3: turns" in found["agents"]
 
 
+@pytest.mark.slow
 async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_path: Path) -> None:
     # A store counts as new until something was written.
     assert (await installed.perdure("remember", "x", "--user", "ada")).status == 0

@@ -12,6 +12,7 @@ from perdure.values.requests import ForgetResult
 from tests.integration.worker.cli.installation import Installation
 
 
+@pytest.mark.slow
 async def test_what_is_remembered_is_recalled(installed: Installation, user: str) -> None:
     told = await installed.perdure("remember", "Deploys happen on Tuesdays", "--user", user)
     assert told.status == 0, told.err
@@ -102,6 +103,7 @@ async def test_a_record_in_a_lane_is_told_and_found_by_its_key(installed: Instal
     ]
 
 
+@pytest.mark.slow
 async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installation, user: str) -> None:
     past = {"occurred_at": "2019-12-01T00:00:00Z", "valid_until": "2020-01-01T00:00:00Z"}
     items: list[JsonValue] = [
@@ -135,6 +137,7 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
     assert undone.out.startswith("restored 1 entry of the sweep ")
 
 
+@pytest.mark.slow
 async def test_consent_is_shown_granted_and_withdrawn(installed: Installation, user: str) -> None:
     whose = ("memories", "consent", "--user", user)
     shown = await installed.perdure(*whose)

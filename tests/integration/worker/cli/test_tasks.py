@@ -25,6 +25,7 @@ async def progress(installed: Installation, task: str) -> Progress:
     return Progress.model_validate_json(shown.out)
 
 
+@pytest.mark.slow
 async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) -> None:
     file, task_id = installed.audit("nodeenv==1.12.0", "prompt-toolkit==3.0.52", "rich==15.0.0")
     following = await installed.start("run", file, "--json", "--trace")
@@ -174,6 +175,7 @@ async def test_an_event_is_delivered_to_a_task_that_waits_for_it(installed: Inst
     )
 
 
+@pytest.mark.slow
 async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installed: Installation) -> None:
     file, _ = installed.audit("nodeenv==1.12.0")
     detached = await installed.perdure("run", file, "--detach", "--json")
@@ -228,6 +230,7 @@ async def test_another_task_under_an_id_that_was_used_is_refused_with_the_differ
         assert [row["package"] for row in csv.DictReader(report)] == ["rich"]
 
 
+@pytest.mark.slow
 async def test_a_failed_task_gives_its_result_to_a_script(installed: Installation) -> None:
     file, task_id = installed.audit("this is not a lock file")
 
@@ -246,6 +249,7 @@ async def test_a_failed_task_gives_its_result_to_a_script(installed: Installatio
     assert re.search(told, again.err, re.DOTALL)
 
 
+@pytest.mark.slow
 async def test_a_task_that_is_followed_goes_on_without_its_follower(
     servers: Servers, own_servers: OwnServers, tmp_path: Path
 ) -> None:

@@ -69,6 +69,7 @@ async def remembered(gateway: Gateway, user: str, text: str = FACT) -> str:
     return (await gateway.receipt(job, by=KIM)).items[0].id
 
 
+@pytest.mark.slow
 async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
     here: Deployment, servers: Servers, user: str
 ) -> None:
@@ -107,6 +108,7 @@ async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
         assert content.encode() not in written, "no content, and no user id"
 
 
+@pytest.mark.slow
 async def test_a_purge_and_what_a_reconciliation_writes_leave_a_line(
     here: Deployment, servers: Servers, user: str
 ) -> None:
@@ -129,6 +131,7 @@ async def test_a_purge_and_what_a_reconciliation_writes_leave_a_line(
     assert {one} == {identifier for line in found for ids in line.ids.values() for identifier in ids}
 
 
+@pytest.mark.slow
 async def test_who_adds_removes_and_lists_members_is_told_of_the_team(
     here: Deployment, servers: Servers, user: str, team: str
 ) -> None:
@@ -153,6 +156,7 @@ async def test_who_adds_removes_and_lists_members_is_told_of_the_team(
     ]
 
 
+@pytest.mark.slow
 async def test_what_is_explained_of_a_task_is_read(here: Deployment, servers: Servers, user: str) -> None:
     tenant = here.services.tenant_key.tenant_of(user)
     async with Gateway(here.settings, servers) as gateway, open_reader(here.settings, servers) as reader:
@@ -221,6 +225,7 @@ async def test_a_token_is_revoked_although_that_cannot_be_audited(
     assert "that it is revoked is not audited" in said[0]
 
 
+@pytest.mark.slow
 async def test_without_the_audit_nothing_is_changed_and_recall_answers_with_a_warning(
     here: Deployment, servers: Servers, user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ async def user(here: Deployment, servers: Servers) -> str:
     return user
 
 
+@pytest.mark.slow
 async def test_with_the_key_at_hand_memory_is_read_without_temporal(
     here: Deployment, servers: Servers, user: str
 ) -> None:
@@ -77,6 +78,7 @@ async def test_with_the_key_at_hand_memory_is_read_without_temporal(
         assert other.items == ()
 
 
+@pytest.mark.slow
 async def test_without_the_key_the_answer_comes_by_a_reference_that_expires(
     here: Deployment, servers: Servers, user: str, tmp_path: Path
 ) -> None:
@@ -179,6 +181,7 @@ async def test_a_mismatch_is_found_once_redis_is_back(
             assert not (await gateway.recall(question, by=TESTER)).items
 
 
+@pytest.mark.slow
 async def test_what_was_answered_is_not_checked_again(here: Deployment, servers: Servers, user: str) -> None:
     async with open_reader(here.settings, servers) as reader:
         assert reader is not None
@@ -212,6 +215,7 @@ def audit_of(folder: Path, package: str) -> AgentTask:
     return AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
 
 
+@pytest.mark.slow
 async def test_a_task_that_differs_from_what_its_id_stands_for_starts_no_run_that_hides_its_end(
     here: Deployment, servers: Servers, tmp_path: Path
 ) -> None:
@@ -263,6 +267,7 @@ async def test_a_task_that_no_worker_has_checked_is_said_to_be_so(servers: Serve
         await gateway.cancel(started.workflow_id, by=TESTER)
 
 
+@pytest.mark.slow
 async def test_who_does_not_say_so_is_no_person(here: Deployment, servers: Servers) -> None:
     async def asked(workflow: str, request: Request) -> None:
         await here.client.execute_workflow(workflow, request, id=f"q{uuid4().hex}", task_queue=here.queue)

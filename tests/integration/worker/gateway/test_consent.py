@@ -62,6 +62,7 @@ async def recalled(gateway: Gateway, user: str, **more: Any) -> RecallResult:
     return await gateway.recall(RecallRequest(user_id=user, text="train", explain=True, **more), by=TESTER)
 
 
+@pytest.mark.slow
 async def test_by_default_nothing_is_extracted_and_what_is_given_is_kept(
     here: Deployment, gateway: Gateway, servers: Servers, user: str, tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ async def test_no_model_is_asked_about_what_may_not_be_kept(
     assert bool(httpserver.log) is consents
 
 
+@pytest.mark.slow
 async def test_what_was_withdrawn_is_not_recalled_and_the_result_says_so(
     here: Deployment, gateway: Gateway, user: str
 ) -> None:
@@ -125,6 +127,7 @@ async def test_what_was_withdrawn_is_not_recalled_and_the_result_says_so(
         assert found.withheld == (GIVEN,)
 
 
+@pytest.mark.slow
 async def test_what_was_withdrawn_is_not_read_by_its_id(
     here: Deployment, gateway: Gateway, servers: Servers, user: str
 ) -> None:
@@ -221,6 +224,7 @@ async def test_what_a_withdrawn_memory_says_is_not_written_by_its_id(
     await gateway.update(asked, by=TESTER)
 
 
+@pytest.mark.slow
 async def test_what_is_also_given_is_kept_without_the_other_consent(gateway: Gateway, user: str) -> None:
     await say(gateway, user, grant=[EXTRACTED])
     await said(gateway, user)

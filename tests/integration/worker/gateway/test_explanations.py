@@ -126,6 +126,7 @@ async def test_what_came_before_the_last_ones_and_what_a_recall_left_out_is_coun
     assert (recall.recalled, recall.left_out) == (1, {Omission.LIMIT: 1})
 
 
+@pytest.mark.slow
 async def test_it_is_printed_for_a_person(servers: Servers, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill(SKILL))

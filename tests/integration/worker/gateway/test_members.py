@@ -61,6 +61,7 @@ async def texts(gateway: Gateway, user: str, of: str | None) -> list[str]:
     return [item.text for item in found.items]
 
 
+@pytest.mark.slow
 async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gateway: Gateway, team: str) -> None:
     ada, kim = f"ada {uuid4().hex}", f"kim {uuid4().hex}"
     await enrol(gateway, team, ada)
@@ -93,6 +94,7 @@ def author(here: Deployment, team: str, user: str) -> str:
     return author_id(key.tenant_of_owner(team), key.tenant_of(user))
 
 
+@pytest.mark.slow
 async def test_a_member_replaces_what_another_one_said_only_by_a_persons_decision(
     here: Deployment, gateway: Gateway, team: str
 ) -> None:
@@ -124,6 +126,7 @@ async def test_a_member_replaces_what_another_one_said_only_by_a_persons_decisio
     assert not [line for line in lines if kim in line.model_dump_json()]
 
 
+@pytest.mark.slow
 async def test_what_members_did_by_themselves_names_them_until_they_are_erased(
     here: Deployment, gateway: Gateway, team: str
 ) -> None:

@@ -33,6 +33,7 @@ NOTHING = "steps: [{id: nothing, tool: echo, args: {value: 1}}]"
 WRITES = 'steps: [{id: write, tool: append_blindly, args: {ledger: LEDGER, line: "${task.id}"}}]'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["its own id", "control"])
 async def test_each_of_three_starts_makes_its_own_effect(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
@@ -101,6 +102,7 @@ async def test_what_cannot_be_scheduled_is_refused(servers: Servers, tmp_path: P
             await gateway.unschedule("perdure-accesses", by=ADA)
 
 
+@pytest.mark.slow
 async def test_an_erasure_ends_the_schedules_of_its_user_alone(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
         skill = agents.skill(NOTHING)

@@ -418,6 +418,7 @@ async def test_the_providers_new_key_counts_soon_and_its_old_one_no_longer(servi
         provider.keys = before
 
 
+@pytest.mark.slow
 async def test_a_provider_that_hangs_holds_up_nobody_whose_key_is_known(provider: Issuer) -> None:
     one = Provider(issuer=provider.url, audience="perdure-tests")
     token = provider.token(scope="perdure:read")

@@ -32,6 +32,7 @@ async def client(service: Service, user: str) -> AsyncGenerator[Client]:
         yield one
 
 
+@pytest.mark.slow
 async def test_what_is_remembered_is_recalled(client: Client) -> None:
     receipt = await client.remember([FACT, {"kind": "memory", "content": "Ada likes marzipan."}], key="k")
     assert receipt.count(Fate.SEARCHABLE) == 2
@@ -98,6 +99,7 @@ async def test_a_refusal_is_the_error_that_it_was_there(service: Service, client
         Client("memory.example.org", "t")
 
 
+@pytest.mark.slow
 async def test_what_was_taken_and_not_heard_of_is_sent_again_and_has_its_effect_once(
     service: Service, user: str
 ) -> None:
@@ -165,6 +167,7 @@ async def test_a_run_that_was_asked_for_and_not_started_is_started_once_it_is_as
         assert (await client.result(first.workflow_id)).output == "x"
 
 
+@pytest.mark.slow
 async def test_waiting_goes_on_while_the_service_is_away(service: Service, user: str) -> None:
     token = await service.token(user_id=user)
     async with losing(service.url) as way, Client(way.url, token) as client:

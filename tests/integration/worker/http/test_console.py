@@ -160,6 +160,7 @@ async def test_a_memory_is_searched_corrected_pinned_and_forgotten(ada: Browser,
     assert "1 restored" in undone.text
 
 
+@pytest.mark.slow
 async def test_all_memories_can_be_leafed_through(ada: Browser, service: Service, user: str) -> None:
     for first in range(0, 201, 67):
         items = tuple(memory_item(f"Box {number} is in room {number + 1_000}.") for number in range(first, first + 67))
@@ -304,6 +305,7 @@ async def test_what_is_held_is_rejected(ada: Browser, service: Service, user: st
     assert [one.reason for one in rejected if "nobody asked" in one.reason] != []
 
 
+@pytest.mark.slow
 async def test_forgetting_is_seen_beforehand_and_a_user_is_erased_by_typing_the_id(
     ada: Browser, service: Service, user: str
 ) -> None:

@@ -38,6 +38,7 @@ def said(result: CallToolResult) -> str:
     return "".join(one.text for one in result.content if isinstance(one, TextContent))
 
 
+@pytest.mark.slow
 async def test_a_client_reaches_the_memory_of_the_user_of_its_token_and_no_other(service: Service) -> None:
     ada, kim = uuid4().hex, uuid4().hex
     async with connected(service, await service.token(user_id=ada)) as client:
@@ -146,6 +147,7 @@ async def test_no_client_listens_for_ever(service: Service, user: str) -> None:
     assert answer["error"]["code"] == METHOD_NOT_FOUND
 
 
+@pytest.mark.slow
 async def test_another_process_takes_the_answer_to_what_one_asked(
     service: Service, servers: Servers, user: str
 ) -> None:

@@ -120,6 +120,7 @@ async def test_a_token_for_all_users_names_the_user(service: Service, user: str)
         assert "name the user" in nobody.json()["fix"]
 
 
+@pytest.mark.slow
 async def test_an_erasure_ends_the_users_own_tokens(service: Service, ada: httpx2.AsyncClient, user: str) -> None:
     await remembered(ada, FACT)
     async with await service.client(TokenScope.ERASE) as client:

@@ -27,6 +27,7 @@ async def agents(servers: Servers, tmp_path: Path, request: pytest.FixtureReques
         yield one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 4])
 async def test_no_more_elements_are_on_their_way_than_the_skill_says(agents: Bench, at_once: int) -> None:
     ledger = agents.ledger()
@@ -62,6 +63,7 @@ output: "${{steps.n.done}}"
     assert most > 1 or at_once == 1
 
 
+@pytest.mark.slow
 async def test_an_element_that_waits_for_a_person_holds_up_no_other(agents: Bench) -> None:
     skill = agents.skill(
         """

@@ -80,6 +80,7 @@ async def failed(agents: Bench, gateway: Gateway) -> tuple[AgentTask, Path]:
     return task, ledger
 
 
+@pytest.mark.slow
 async def test_a_mended_skill_goes_on_at_the_failed_step(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path]
 ) -> None:
@@ -96,6 +97,7 @@ async def test_a_mended_skill_goes_on_at_the_failed_step(
     assert f"(from second; differs in skill ('{task.skill}' has changed since))" in begun.told
 
 
+@pytest.mark.slow
 async def test_only_the_difference_that_was_shown_is_confirmed(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path]
 ) -> None:
@@ -128,6 +130,7 @@ async def test_a_refused_beginning_leaves_the_end_of_a_task_as_it_was(agents: Be
     assert not judged.succeeded
 
 
+@pytest.mark.slow
 async def test_an_effect_with_other_arguments_is_asked_about(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path]
 ) -> None:
@@ -242,6 +245,7 @@ async def test_what_differs_is_refused_until_a_person_confirms_it(
     assert lines_in(str(ledger)) == ["first", "second"] + ["third"] * (not confirmed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
 async def test_a_fork_that_is_run_again_begins_where_it_began(
     agents: Bench,
@@ -265,6 +269,7 @@ async def test_a_fork_that_is_run_again_begins_where_it_began(
         await ended(gateway, forked, step="third", of=task.task_id)
 
 
+@pytest.mark.slow
 async def test_who_starts_a_fork_that_somebody_has_just_started_is_attached_to_it(
     agents: Bench, gateway: Gateway, failed: tuple[AgentTask, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,6 +299,7 @@ async def test_who_starts_a_fork_that_somebody_has_just_started_is_attached_to_i
     assert (await gateway.result(another.workflow_id, by=ME)).output == OUTPUT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copied", [True, False], ids=["copied", "control"])
 async def test_a_fork_outlives_what_it_was_forked_from(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copied: bool

@@ -64,6 +64,7 @@ async def refused(agents: Bench, task: AgentTask, id_: str = "") -> str:
     return caught.value.cause.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [True, False], ids=["bound", "control"])
 async def test_other_inputs_under_an_id_that_claimed_are_refused_with_the_difference(
     agents: Bench, bound: bool
@@ -90,6 +91,7 @@ async def test_other_inputs_under_an_id_that_claimed_are_refused_with_the_differ
     assert lines(ledger) == ["May"] + ["June"] * (not bound)
 
 
+@pytest.mark.slow
 async def test_another_day_or_a_mended_skill_is_refused_once_something_was_claimed(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(SEND)
@@ -121,6 +123,7 @@ async def test_before_the_first_claim_a_failed_task_starts_again_with_other_inpu
     assert (await (await agents.start(mended)).result()).output == "May"
 
 
+@pytest.mark.slow
 async def test_after_a_failure_the_same_task_goes_on_from_the_recorded_effects(agents: Bench) -> None:
     ledger, tries = agents.ledger(), agents.ledger()
     task = agents.task(agents.skill(SEND_THEN_FAIL), inputs={"ledger": str(ledger), "tries": str(tries)})
@@ -138,6 +141,7 @@ async def test_a_task_that_claims_nothing_is_bound_once_it_has_completed(agents:
     assert (await (await agents.start(task, id_=another())).result()).done == 1
 
 
+@pytest.mark.slow
 async def test_a_second_open_workflow_for_one_task_is_refused(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(SEND)
@@ -158,6 +162,7 @@ async def test_a_second_open_workflow_for_one_task_is_refused(agents: Bench) -> 
     assert lines(ledger) == ["May", "May"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told_by", ["holder", "list", "nobody"], ids=["holder", "listed", "control"])
 async def test_a_second_open_workflow_is_refused_also_where_the_first_was_reset_to_its_beginning(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told_by: str
@@ -187,6 +192,7 @@ async def test_a_second_open_workflow_is_refused_also_where_the_first_was_reset_
         await first.terminate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carried", [True, False], ids=["carried", "control"])
 async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_task_alone(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
@@ -285,6 +291,7 @@ async def run_of(gateway: Gateway, started: StartedTask) -> str | None:
     return (await (await gateway.task(started.workflow_id, by=ME)).describe()).run_id
 
 
+@pytest.mark.slow
 async def test_who_starts_a_task_that_somebody_has_just_started_is_attached_to_it(
     servers: Servers, agents: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def most_at_once(events: Sequence[HistoryEvent]) -> int:
     return most
 
 
+@pytest.mark.slow
 async def test_branches_act_at_once_while_a_person_is_asked(agents: Bench) -> None:
     ledger = agents.ledger()
     task = agents.task(agents.skill(SKILL), inputs={"ledger": str(ledger)})
@@ -100,6 +101,7 @@ async def test_a_question_travels_when_the_history_is_rolled_over(servers: Serve
         assert len(announced) == 2, "the question once and the answer once"
 
 
+@pytest.mark.slow
 async def test_what_is_on_its_way_is_cancelled_with_its_task(agents: Bench) -> None:
     task = agents.task(agents.skill(SKILL), inputs={"ledger": str(agents.ledger())})
     handle = await agents.start(task, "Fan")

@@ -99,6 +99,7 @@ async def test_one_that_completes_or_is_terminated_undoes_nothing(agents: Bench)
     assert lines_in(str(ledger)) == WRITTEN * 2
 
 
+@pytest.mark.slow
 async def test_what_is_carried_when_the_history_is_rolled_over_is_undone(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path, continue_after=20, max_cached_workflows=0) as agents:
         ledger = agents.ledger()
@@ -109,6 +110,7 @@ async def test_what_is_carried_when_the_history_is_rolled_over_is_undone(servers
         assert lines_in(str(ledger)) == WRITTEN + UNDONE
 
 
+@pytest.mark.slow
 async def test_its_id_is_spent_once_effects_were_undone(agents: Bench) -> None:
     ledger = agents.ledger()
     task = agents.task(skill(agents, FAILS), inputs={"ledger": str(ledger)})
@@ -123,6 +125,7 @@ async def test_its_id_is_spent_once_effects_were_undone(agents: Bench) -> None:
         assert "step fails" in (await failed(await agents.start(bare))).problem
 
 
+@pytest.mark.slow
 async def test_a_reset_to_before_it_does_not_take_for_done_what_was_undone(agents: Bench) -> None:
     ledger = agents.ledger()
     handle = await agents.start(agents.task(skill(agents, FAILS), inputs={"ledger": str(ledger)}))
@@ -176,6 +179,7 @@ steps:
     assert lines_in(str(ledger)) == ["first", "not first"]
 
 
+@pytest.mark.slow
 async def test_policies_and_people_have_a_word_in_it(servers: Servers, tmp_path: Path) -> None:
     (folder := tmp_path / "policies").mkdir()
     (folder / "undoing.yaml").write_text(

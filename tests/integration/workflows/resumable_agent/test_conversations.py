@@ -57,6 +57,7 @@ def echoed(asked: Asked) -> Says:
     return Says(f"{len(said) - 1}: {said[-1]}")
 
 
+@pytest.mark.slow
 async def test_each_message_is_answered_with_all_that_was_said_before_in_view(agents: Agents) -> None:
     async with agents(echoed) as (one, server):
         handle = await one.start(chat())
@@ -75,6 +76,7 @@ async def test_each_message_is_answered_with_all_that_was_said_before_in_view(ag
         await one.replay(handle)
 
 
+@pytest.mark.slow
 async def test_what_the_agent_asked_for_in_a_conversation_is_not_in_its_session(agents: Agents) -> None:
     asked = f"{'It is locked. ' * 34}Whose is it, then? What is your PIN?"
     assert len(asked) > 500
@@ -118,6 +120,7 @@ class Held:
         assert self.released.wait(60)
 
 
+@pytest.mark.slow
 async def test_what_is_said_during_a_turn_waits_and_is_answered_in_its_order(agents: Agents) -> None:
     held = Held()
 
@@ -139,6 +142,7 @@ async def test_what_is_said_during_a_turn_waits_and_is_answered_in_its_order(age
         await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_a_reply_that_was_under_way_when_somebody_paused_comes_and_no_further_one(agents: Agents) -> None:
     held = Held()
 
@@ -164,6 +168,7 @@ async def test_a_reply_that_was_under_way_when_somebody_paused_comes_and_no_furt
         await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_tools_are_called_within_a_turn_and_a_person_is_asked_as_always(agents: Agents) -> None:
     agent = "name: worker\nmodel: openai:test\ntools: [append]\napprove: [append]\n"
 
@@ -196,6 +201,7 @@ async def test_a_turn_that_fails_is_said_to_and_the_conversation_goes_on(agents:
         await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_the_turns_that_an_agent_may_take_count_for_each_message(agents: Agents) -> None:
     agent = "name: worker\nmodel: openai:test\ntools: [echo]\nturns: 2\n"
 
@@ -290,6 +296,7 @@ async def test_what_is_said_while_the_history_is_rolled_over_is_neither_lost_nor
         await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_what_does_not_belong_here_is_refused_with_what_to_do(agents: Agents) -> None:
     held = Held()
 
@@ -331,6 +338,7 @@ async def test_whoever_waits_is_told_where_the_conversation_cannot_even_begin(ag
         assert "has ended before it answered" in await refused(say(handle, "Hello"))
 
 
+@pytest.mark.slow
 async def test_a_conversation_goes_on_without_redis_and_nobody_can_read_along(
     own_servers: OwnServers, tmp_path: Path, httpserver: HTTPServer
 ) -> None:

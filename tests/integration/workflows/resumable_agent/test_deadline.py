@@ -65,6 +65,7 @@ async def test_a_task_whose_time_is_over_fails_and_undoes_what_it_did(
     assert lines_in(str(ledger)) == ["done", "undone"]
 
 
+@pytest.mark.slow
 async def test_an_effect_that_has_begun_is_not_cut_off_by_the_task_s_deadline(agents: Bench) -> None:
     begun, go = agents.ledger(), agents.ledger()
     args = f'{{word: x, begun: "{begun}", go: "{go}"}}'

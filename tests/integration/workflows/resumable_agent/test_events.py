@@ -51,6 +51,7 @@ output: "${steps.say.output}"
 """
 
 
+@pytest.mark.slow
 async def test_a_step_takes_an_event_that_comes_before_it_or_while_it_waits(agents: Bench) -> None:
     handle = await agents.start(agents.task(agents.skill(ORDER), inputs={"order": "7"}))
     await question_of(handle)
@@ -74,6 +75,7 @@ async def test_a_step_takes_an_event_that_comes_before_it_or_while_it_waits(agen
     assert (ran.count(Activity.EXPECT_EVENT), ran.count(Activity.TAKE_EVENT)) == (3, 2)
 
 
+@pytest.mark.slow
 async def test_each_event_ends_one_step_in_the_order_in_which_they_began_to_wait(agents: Bench) -> None:
     skill = agents.skill(
         """
@@ -106,6 +108,7 @@ output: "${steps.n.done + steps.m.done}"
     await agents.replay(handle)
 
 
+@pytest.mark.slow
 async def test_where_the_deadline_passes_its_default_is_taken_or_the_step_fails(agents: Bench) -> None:
     skill = agents.skill(
         """
@@ -140,6 +143,7 @@ async def test_what_cannot_be_an_event_or_a_deadline_fails_the_step(agents: Benc
         assert f"step a: PRD103 {problem}" in str(caught.value.cause)
 
 
+@pytest.mark.slow
 async def test_what_nobody_waits_for_is_refused_with_the_reason(agents: Bench) -> None:
     skill = agents.skill(
         "steps: [{parallel: [{id: a, wait: {event: paid}}, {id: b, wait: {event: 'sent ${task.id}'}}]}]"

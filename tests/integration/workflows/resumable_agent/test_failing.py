@@ -27,6 +27,7 @@ async def refused(agents: Bench, text: str, **more: Any) -> str:
     return cause.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("skill", "message"),
     [
@@ -76,6 +77,7 @@ async def test_limits_stop_a_task(agents: Bench) -> None:
     assert "the task may run 1 step (limits.steps)" in await refused(agents, text, limits={"steps": 1})
 
 
+@pytest.mark.slow
 async def test_a_tool_is_tried_again_and_killed_attempts_aside_not_for_ever(agents: Bench) -> None:
     ledger = agents.ledger()
     good = await agents.run(
@@ -109,6 +111,7 @@ async def test_not_done_is_simply_retried(agents: Bench) -> None:
     assert result.output == 2
 
 
+@pytest.mark.slow
 async def test_a_thread_that_outlives_its_call_acts_once(agents: Bench) -> None:
     ledger = agents.ledger()
     args = f"{{ledger: '{ledger}', line: x, seconds: 2.5}}"
@@ -253,6 +256,7 @@ def carried_by(kind: str, agents: Bench) -> Payload:
     return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(inputs[kind]).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     ["ResumableAgent", "EraseMemory", "ForgetMemory", "UndoForgetting", "ReconcileMemory", "RedateMemory"],
@@ -306,6 +310,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_what_failed_and_what_was_skipped_is_listed_with_the_reason_and_the_tools_own_line(agents: Bench) -> None:
     handle = await agents.start(agents.task(agents.skill(STEPS)))
     with pytest.raises(WorkflowFailureError):

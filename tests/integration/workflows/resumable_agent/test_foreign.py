@@ -71,6 +71,7 @@ output: "${{steps.call.output.receipt}} ${{steps.size.output}} ${{steps.call.sta
     assert lines_in(str(ledger)) == ["charged 7"]
 
 
+@pytest.mark.slow
 async def test_one_that_may_be_repeated_is_retried_and_once_is_not(agents: Bench) -> None:
     ledger = agents.ledger()
     looked = step("Look", f'["{ledger}"]', ", effect: read, retry: 3")
@@ -102,6 +103,7 @@ async def test_of_what_became_of_it_a_person_is_asked(agents: Bench, name: str, 
     assert len(lines_in(str(ledger))) == lines
 
 
+@pytest.mark.slow
 async def test_one_that_says_that_nothing_happened_is_not_asked_about(agents: Bench) -> None:
     ledger = agents.ledger()
     called = step("Refuse", f'["{ledger}"]', ", on_failure: ask")
@@ -113,6 +115,7 @@ async def test_one_that_says_that_nothing_happened_is_not_asked_about(agents: Be
     assert lines_in(str(ledger)) == ["asked"] * 2
 
 
+@pytest.mark.slow
 async def test_another_run_of_the_task_takes_the_recorded_result(agents: Bench) -> None:
     ledger = agents.ledger()
     called = step("Charge", f'["{ledger}", {{cents: 7}}]')
@@ -305,6 +308,7 @@ async def runs_of(agents: Bench, workflow_id: str) -> int:
     return count
 
 
+@pytest.mark.slow
 async def test_what_is_called_with_other_arguments_is_another_workflow(agents: Bench, tmp_path: Path) -> None:
     ledger, order = agents.ledger(), tmp_path / "order"
     order.write_text("wood\n")
@@ -336,6 +340,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fate", ["done", "not_done"])
 async def test_a_call_with_other_arguments_is_made_only_where_a_person_says_that_it_was_not(
     agents: Bench, tmp_path: Path, fate: str
@@ -366,6 +371,7 @@ async def test_a_call_with_other_arguments_is_made_only_where_a_person_says_that
         assert any(text.startswith(decided) for text in told), told
 
 
+@pytest.mark.slow
 async def test_what_was_called_with_other_arguments_stays_recorded_where_policies_stop_the_call(
     servers: Servers, tmp_path: Path
 ) -> None:
@@ -413,6 +419,7 @@ async def test_a_call_whose_outcome_was_not_noted_is_not_made_again_unasked(
     assert lines_in(str(ledger)) == ["charged 7"]
 
 
+@pytest.mark.slow
 async def test_what_is_too_large_to_be_taken_up_was_called_all_the_same(agents: Bench) -> None:
     ledger = agents.ledger()
     called = step("Charge", f'["{ledger}", {{cents: 7, size: 1900000}}]', ', when: "${n != 0}", on_failure: ask')
@@ -432,6 +439,7 @@ steps:
     assert lines_in(str(ledger)) == ["charged 7"]
 
 
+@pytest.mark.slow
 async def test_a_workflow_that_failed_fails_the_step_in_each_run(agents: Bench) -> None:
     ledger = agents.ledger()
     called = step("Ship", f'["{ledger}", glass]', kind="workflow")
@@ -494,6 +502,7 @@ async def test_no_tool_and_nothing_of_perdure_itself_is_called_past_the_policies
     assert result.unknown == ()
 
 
+@pytest.mark.slow
 async def test_another_agents_task_is_the_same_users(agents: Bench) -> None:
     inner = agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]\noutput: '${steps.a.output}'")
     text = f"""

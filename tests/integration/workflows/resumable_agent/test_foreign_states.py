@@ -81,6 +81,7 @@ async def outcomes(agents: Bench, kind: str, given: dict[str, Any], *, cron: str
             await agents.client.get_workflow_handle(handle.id).terminate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cron", ["", CRON], ids=["at once", "by a schedule"])
 @pytest.mark.parametrize("refused", [True, False], ids=["refused", "control"])
 async def test_a_task_does_not_go_on_from_another_users_run(

@@ -91,6 +91,7 @@ async def test_a_provider_of_ones_own_takes_the_turns(
     assert json.loads(httpserver.log[1][0].data)["messages"][-1]["content"][0]["content"] == "7"
 
 
+@pytest.mark.slow
 async def test_unknown_tools_bad_arguments_and_failures_go_back_to_the_model(agents: Agents) -> None:
     def script(asked: Asked) -> Says:
         match asked.turns, len(asked.told):
@@ -125,6 +126,7 @@ async def test_a_model_that_makes_mistakes_only_is_stopped(agents: Agents, tool:
     assert len(server.asked) == 5
 
 
+@pytest.mark.slow
 async def test_the_same_calls_again_and_again_are_told_and_then_stopped_and_act_no_more(agents: Agents) -> None:
     async with agents(lambda _: Says(calls=(Call("append", {"ledger": ledger, "line": "x"}),))) as (one, server):
         ledger = str(one.ledger())
@@ -136,6 +138,7 @@ async def test_the_same_calls_again_and_again_are_told_and_then_stopped_and_act_
     assert "3 times in a row" in server.asked[3].told[-1]
 
 
+@pytest.mark.slow
 async def test_so_are_two_turns_of_calls_that_come_again_and_again(agents: Agents) -> None:
     wanted = ["append", "echo"]
 
@@ -155,6 +158,7 @@ async def test_so_are_two_turns_of_calls_that_come_again_and_again(agents: Agent
     assert "3 times in a row" in server.asked[6].told[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "problem"), [("turns: 3", "took the 3 turns"), ("tokens: 500", "may use 500")])
 async def test_a_budget_stops_the_task_in_good_order(agents: Agents, field: str, problem: str) -> None:
     agent = AGENT.replace("turns: 30", field)
@@ -190,6 +194,7 @@ async def test_faults_of_the_server_are_waited_out_as_long_as_it_says(agents: Ag
     assert len(asked_times) == 4
 
 
+@pytest.mark.slow
 async def test_a_turn_whose_model_hangs_is_cut_off_and_asked_for_again(servers: Servers, tmp_path: Path) -> None:
     over, asked_times = threading.Event(), list[float]()
 
@@ -301,6 +306,7 @@ def counts_up(ledger: str) -> Script:
     return script
 
 
+@pytest.mark.slow
 async def test_a_later_run_goes_on_from_the_turns_that_were_taken_and_repeats_none(
     agents: Agents, tmp_path: Path
 ) -> None:
@@ -458,6 +464,7 @@ def test_a_goal_that_cannot_be_one_is_refused(more: dict[str, Any], problem: str
         validated(AgentTask, {"task_id": "t", "user_id": "u", **more}, "", InvalidTask)
 
 
+@pytest.mark.slow
 async def test_what_the_context_cannot_hold_is_left_out_and_then_given_up(agents: Agents) -> None:
     def script(asked: Asked) -> Says | Fails:
         if asked.turns > 2:
@@ -473,6 +480,7 @@ async def test_what_the_context_cannot_hold_is_left_out_and_then_given_up(agents
     assert any("What you did before" in asked.first for asked in server.asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", ["responses", "chat"])
 async def test_hostile_calls_are_told_once_and_stop_nothing(agents: Agents, api: str) -> None:
     deep = [f'{{"value": {"[" * levels}{"]" * levels}}}' for levels in (195, 300)]
@@ -564,6 +572,7 @@ async def test_what_the_model_remembers_may_be_long(agents: Agents) -> None:
     assert (result.refused, len(result.jobs)) == ((), 1)
 
 
+@pytest.mark.slow
 async def test_a_goal_that_was_refused_in_between_is_gone_on_with(agents: Agents, tmp_path: Path) -> None:
     ledger = str(tmp_path / "ledger")
     task = goal("One thing")

@@ -39,6 +39,7 @@ def no_limit(*_: Any) -> nullcontext[Admission]:
     return nullcontext(Admission())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limited", [True, False], ids=["limited", "control"])
 async def test_two_tasks_together_make_as_many_calls_at_once_as_the_tool_takes(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limited: bool

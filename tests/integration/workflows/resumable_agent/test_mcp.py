@@ -79,6 +79,7 @@ output: ["${steps.sum.output}", "${steps.token.output}", "${steps.plain.output}"
 """
 
 
+@pytest.mark.slow
 async def test_they_are_called_as_others_with_their_own_environment_and_end_with_their_worker(
     servers: Servers, tmp_path: Path, configured: Configured
 ) -> None:
@@ -93,6 +94,7 @@ async def test_they_are_called_as_others_with_their_own_environment_and_end_with
     assert not runs(pid)
 
 
+@pytest.mark.slow
 async def test_a_call_that_may_be_repeated_is_made_again_when_its_server_dies_in_the_middle(
     servers: Servers, tmp_path: Path, configured: Configured
 ) -> None:
@@ -165,6 +167,7 @@ async def test_one_that_is_away_stops_its_tasks_and_no_worker_and_is_used_once_i
         assert "was not known when this worker started" in await refused(agents, undeclared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "problem"),
     [
@@ -204,6 +207,7 @@ async def test_a_call_that_takes_too_long_is_cut_off_and_its_server_goes_on(
     assert configured.pid == pid
 
 
+@pytest.mark.slow
 async def test_a_model_calls_them_by_names_that_it_can_be_told(
     servers: Servers, tmp_path: Path, configured: Configured, httpserver: HTTPServer
 ) -> None:

@@ -53,6 +53,7 @@ async def told(one: Bench, task: AgentTask) -> str:
     return str(result.output)
 
 
+@pytest.mark.slow
 async def test_what_a_policy_forbids_changes_and_reads_no_memory(agents: Agents, policies: Policies) -> None:
     wants, user = Wants(), uuid4().hex
     policies.write("no-bakery", when="tool == 'remember' && arguments.text.contains('bakery')")
@@ -96,6 +97,7 @@ async def test_a_soft_policy_is_recorded_and_the_fact_is_kept(agents: Agents, po
         await until(lambda: memories(one, task.user_id), lambda found: [*found] == [FACT])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [Approval.YES, Approval.NO])
 async def test_a_person_is_asked_before_the_model_remembers(
     agents: Agents, policies: Policies, answer: Approval
@@ -124,6 +126,7 @@ async def test_a_person_is_asked_before_the_model_remembers(
         ]
 
 
+@pytest.mark.slow
 async def test_what_a_person_permitted_is_corrected(agents: Agents, policies: Policies) -> None:
     policies.write("asks", when="tool == 'correct'", level="soft", approve="May this be put right?")
     wants, user = Wants(), uuid4().hex

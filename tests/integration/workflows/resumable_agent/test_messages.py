@@ -133,6 +133,7 @@ def summed_up(server: TurnServer) -> list[Asked]:
     return [asked for asked in server.asked if "\nWhat you did before" in asked.first and not asked.told]
 
 
+@pytest.mark.slow
 async def test_a_redirection_changes_the_goal_and_its_constraints_stay_in_view(agents: Agents) -> None:
     gate = Gate(2)
 
@@ -165,6 +166,7 @@ async def test_a_redirection_changes_the_goal_and_its_constraints_stay_in_view(a
     assert "Constraints, as you were told:\n- Touch no docs.\n- Be quick." in last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", [1000, pytest.param(0, marks=pytest.mark.slow)])
 async def test_messages_travel_when_the_history_is_rolled_over_and_count_once(agents: Agents, cache: int) -> None:
     gate = Gate(1)
@@ -195,6 +197,7 @@ async def test_messages_travel_when_the_history_is_rolled_over_and_count_once(ag
         assert (await latest.result()).output == "Only once. | By its update."
 
 
+@pytest.mark.slow
 async def test_a_message_that_comes_while_the_history_is_rolled_over_is_taken_once(
     agents: Agents, servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,6 +243,7 @@ def _roll_over_with_the_next_message(monkeypatch: pytest.MonkeyPatch, client: Cl
     return attempts
 
 
+@pytest.mark.slow
 async def test_what_a_failed_run_did_not_read_is_read_by_the_next_run_of_the_task(agents: Agents) -> None:
     gate, fails = Gate(2), [True]
 

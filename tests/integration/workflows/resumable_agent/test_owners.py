@@ -46,6 +46,7 @@ async def enrol(agents: Bench, team: str, user: str, *, belongs: bool) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("removed", [True, False], ids=["removed", "control"])
 async def test_who_is_removed_while_their_task_runs_passes_no_more_in_its_next_run(
     servers: Servers, tmp_path: Path, removed: bool
@@ -111,6 +112,7 @@ steps:
 BEFORE = 'steps: [{id: learn, remember: [{memory: "Ada likes marzipan.", type: preference}], critical: true}]'
 
 
+@pytest.mark.slow
 async def test_what_a_task_learned_before_an_erasure_or_a_removal_is_not_written_after_it(
     servers: Servers, tmp_path: Path
 ) -> None:

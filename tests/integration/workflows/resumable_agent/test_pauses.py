@@ -149,6 +149,7 @@ async def test_a_task_that_does_not_pause_has_nothing_to_go_on_with(agents: Benc
     await handle.cancel()
 
 
+@pytest.mark.slow
 async def test_a_task_that_is_paused_before_a_worker_has_it_begins_nothing(servers: Servers, tmp_path: Path) -> None:
     queue = f"q{uuid4().hex}"
     async with bench(servers, tmp_path) as elsewhere:
@@ -166,6 +167,7 @@ async def test_a_task_that_is_paused_before_a_worker_has_it_begins_nothing(serve
             assert (await handle.result()).output == "b"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", [1000, pytest.param(0, marks=pytest.mark.slow)])
 async def test_a_pause_travels_with_the_task_when_its_history_is_rolled_over_and_to_another_worker(
     servers: Servers, tmp_path: Path, cache: int

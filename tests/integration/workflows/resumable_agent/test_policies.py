@@ -317,6 +317,7 @@ async def test_the_control_of_the_next_test_is_pinned_to_the_policies_before(
     assert (await agents.run(appending(agents.ledger(), more=", on_failure: continue"))).output == "done"
 
 
+@pytest.mark.slow
 async def test_a_changed_file_counts_at_once_and_a_broken_one_leaves_what_was(
     agents: Bench, policies: Policies
 ) -> None:

@@ -87,6 +87,7 @@ async def test_nothing_happens_before_it_is_approved(agents: Bench) -> None:
     assert ledger.read_text() == "x\n"
 
 
+@pytest.mark.slow
 async def test_a_failed_step_can_be_tried_again_or_skipped_by_a_person(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(
@@ -100,6 +101,7 @@ async def test_a_failed_step_can_be_tried_again_or_skipped_by_a_person(agents: B
     assert (await handle.result()).output == 4
 
 
+@pytest.mark.slow
 async def test_an_effect_of_unknown_fate_is_asked_about_and_not_repeated(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]")
@@ -111,6 +113,7 @@ async def test_an_effect_of_unknown_fate_is_asked_about_and_not_repeated(agents:
     assert ledger.read_text() == "x\n"
 
 
+@pytest.mark.slow
 async def test_an_effect_that_did_not_happen_is_made_to(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]")
@@ -156,6 +159,7 @@ async def test_a_task_can_be_cancelled_while_it_works_and_while_it_waits(agents:
         assert (progress.phase, progress.questions) == (Phase.CANCELLED, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "whole", "ended", "unknown"),
     [
@@ -242,6 +246,7 @@ async def test_an_answer_has_the_type_that_its_step_declares(agents: Bench) -> N
     assert (await handle.result()).output == {"answer": 42, "next": 43}
 
 
+@pytest.mark.slow
 async def test_a_question_says_what_it_is_about(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: '{'x' * 600}'}}}}]")
@@ -412,6 +417,7 @@ async def test_an_approval_is_about_no_attempt_and_an_input_about_the_one_that_a
     assert (await handle.result()).done == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "control"])
 async def test_a_task_that_is_run_again_asks_for_no_approval_of_what_has_happened(
     agents: Bench, recorded: bool

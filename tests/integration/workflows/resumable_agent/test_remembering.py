@@ -33,6 +33,7 @@ output: {known: "${steps.known.records}", looked: "${steps.name.done}", context:
 """
 
 
+@pytest.mark.slow
 async def test_what_one_task_learned_the_next_one_knows(agents: Bench) -> None:
     skill, user = agents.skill(LEARN), uuid4().hex
     names = ["alpha", "beta"]
@@ -111,6 +112,7 @@ async def test_off_leaves_nothing_in_any_store_of_memory(agents: Bench, mode: Me
     assert touched["weaviate"] is touched["journal"] is touched["episodes"] is (mode is MemoryMode.ON)
 
 
+@pytest.mark.slow
 async def test_what_a_later_task_says_of_the_same_replaces_it(agents: Bench) -> None:
     user = uuid4().hex
     lesson = "inputs: {day: string}\nsteps: [{id: a, remember: [{memory: 'Deploys happen on ${inputs.day}.'}]}]"
@@ -148,6 +150,7 @@ output: {known: "${steps.known.records}"}
 """
 
 
+@pytest.mark.slow
 async def test_of_two_tasks_about_one_day_the_later_one_has_the_last_word(agents: Bench) -> None:
     tell, ask, user = agents.skill(TELL), agents.skill(ASK), uuid4().hex
     names: list[JsonValue] = [*(f"n{number}" for number in range(12)), unicodedata.normalize("NFD", "café")]

@@ -20,6 +20,7 @@ async def failed(agents: Bench, steps: str) -> str:
     return str(caught.value.cause)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("retry", "tries"), [("", MOST), (", retry: 0", 1), (", retry: 1", 1), (", retry: 2", 2)])
 async def test_a_tool_that_fails_is_tried_as_often_as_its_step_says(agents: Bench, retry: str, tries: int) -> None:
     ledger = agents.ledger()
@@ -70,6 +71,7 @@ steps:
     assert ledger.read_text().splitlines() == ["started"]
 
 
+@pytest.mark.slow
 async def test_an_effect_that_goes_on_after_its_call_was_cut_off_happens_once(agents: Bench) -> None:
     """The next attempt looks when the tool's own time is over: sooner, it would find nothing and act again."""
     ledger = agents.ledger()

@@ -75,6 +75,7 @@ def learn_nothing(*_: object) -> None:
     """Stand for the redactor in the control."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["kept", "control"])
 async def test_a_secret_is_in_nothing_that_is_written(
     servers: Servers,

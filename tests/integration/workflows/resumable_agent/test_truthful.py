@@ -154,6 +154,7 @@ async def test_a_tools_activity_begins_once_a_person_has_approved_it(agents: Ben
     assert failures(events) == []
 
 
+@pytest.mark.slow
 async def test_an_effect_of_unknown_fate_ends_its_activity_as_a_failure(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: secret}}}}]")

@@ -22,6 +22,7 @@ from tests.support.waiting import progress_of, until
 SHOP = Actor(kind=ActorKind.SYSTEM, id="shop")
 
 
+@pytest.mark.slow
 async def test_a_task_goes_on_when_the_moment_has_come_and_says_until_when_it_waits(agents: Bench) -> None:
     skill = agents.skill(
         """
