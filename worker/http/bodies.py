@@ -127,22 +127,26 @@ class AnswerBody(Body):
 class EventBody(Body):
     """An event."""
 
-    name: EventName
-    value: ShallowJson = None
+    name: Annotated[EventName, Field(examples=["paid"])]
+    value: Annotated[ShallowJson, Field(examples=[{"sum": 12}])] = None
     id: Annotated[str | None, Field(max_length=100, description="Its sender's own id: a task takes an id once.")] = None
 
 
 class MessageBody(Body):
     """A message to a task's model."""
 
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST_MESSAGE)]
+    text: Annotated[
+        str, Field(min_length=1, max_length=LONGEST_MESSAGE, examples=["Only what has no licence matters."])
+    ]
 
 
 class RedirectBody(Body):
     """Another goal, or constraints."""
 
     goal: Annotated[str, Field(max_length=LONGEST_GOAL)] = ""
-    constraints: Annotated[tuple[str, ...], Field(max_length=MOST_CONSTRAINTS)] = ()
+    constraints: Annotated[
+        tuple[str, ...], Field(max_length=MOST_CONSTRAINTS, examples=[["Touch nothing below docs/."]])
+    ] = ()
     because: Reason = ""
 
 
@@ -165,7 +169,7 @@ class ChangeBody(OwnedBody):
 class CorrectBody(ChangeBody):
     """What a memory should say."""
 
-    content: Text | None = None
+    content: Annotated[Text | None, Field(examples=["Deploys happen on Fridays."])] = None
     memory_type: MemoryType | None = None
     tags: Annotated[tuple[Name, ...], Field(max_length=20)] | None = None
     names: Annotated[tuple[Label, ...], Field(max_length=20)] | None = None
@@ -185,7 +189,7 @@ class PinBody(ChangeBody):
 class DecideBody(OwnedBody):
     """What is decided on a memory on hold."""
 
-    approve: bool
+    approve: Annotated[bool, Field(examples=[True])]
     note: Note = ""
     text: Annotated[str, Field(max_length=8_000, description="What to remember instead.")] = ""
 
@@ -193,7 +197,7 @@ class DecideBody(OwnedBody):
 class ConsentBody(OwnedBody):
     """What a user consents to from now on."""
 
-    grant: Annotated[tuple[Purpose, ...], Field(max_length=20)] = ()
+    grant: Annotated[tuple[Purpose, ...], Field(max_length=20, examples=[["extracted"]])] = ()
     withdraw: Annotated[tuple[Purpose, ...], Field(max_length=20)] = ()
 
 

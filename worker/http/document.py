@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from worker.http.endpoints import JSON, PERSON, SCOPE
+from worker.http.examples import PARAMETERS
 from worker.http.problems import MEDIA
 
 _ABOUT = (
@@ -37,6 +38,9 @@ def _complete(operation: dict[str, Any]) -> None:
     operation["security"] = [{"bearer": []}] if operation.get(SCOPE) else []
     if not operation[PERSON]:
         del operation[PERSON]
+    for parameter in operation.get("parameters", ()):
+        if (example := PARAMETERS.get(parameter["name"])) is not None:
+            parameter["example"] = example
     for status, response in operation["responses"].items():
         content = response.get("content", {})
         if int(status) >= 400 and JSON in content:

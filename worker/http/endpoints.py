@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from perdure.values.access_tokens import TokenScope
+from worker.http.examples import EXAMPLES
 from worker.http.problems import ProblemDetails
 
 SCOPE = "x-perdure-scope"
@@ -151,6 +152,8 @@ def _responses(one: Endpoint) -> dict[int | str, dict[str, Any]]:
     good: dict[str, Any] = {"description": "Done"}
     if one.answers is not None:
         good["model"] = list[one.answers] if one.many else one.answers
+        example = EXAMPLES[one.answers.__name__]
+        good["content"] = {JSON: {"example": [example] if one.many else example}}
     else:
         good["content"] = {one.media: {"schema": {"type": "object" if one.media == JSON else "string"}}}
     if one.headers:

@@ -1,9 +1,10 @@
 """Bodies are the house's requests without what a caller must not say; the document is complete."""
 
+import json
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from perdure.settings import Settings
 from perdure.values.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest
@@ -11,7 +12,7 @@ from perdure.values.tasks import AgentTask
 from perdure.values.updates import Correction
 from worker.gateway import Gateway
 from worker.http import bodies
-from worker.http.app import make_app
+from worker.http.app import ROUTES, make_app
 from worker.http.document import documented
 from worker.http.problems import MEDIA
 
@@ -45,6 +46,43 @@ def document() -> dict[str, Any]:
 
 def operations(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(path, one) for path, methods in document["paths"].items() for one in methods.values()]
+
+
+def test_each_answer_has_an_example_that_is_one(document: dict[str, Any]) -> None:
+    for routes in ROUTES:
+        for one in routes.endpoints:
+            if one.answers is None or one.browser:
+                continue
+            answer = document["paths"][one.path][one.method.lower()]["responses"][str(one.status)]
+            content = answer["content"]["application/json"]
+            shown = content["example"][0] if one.many else content["example"]
+            read = one.answers.model_validate_json(json.dumps(shown))
+            assert is_part(shown, read.model_dump(mode="json")), one.path
+            assert content["schema"], one.path
+
+
+def is_part(value: JsonValue, whole: Any) -> bool:
+    """Return whether all fields of a value are fields of another one, with the same content."""
+    if isinstance(value, dict):
+        return all(name in whole and is_part(part, whole[name]) for name, part in value.items())
+    if isinstance(value, list):
+        return len(value) == len(whole) and all(is_part(*pair) for pair in zip(value, whole, strict=True))
+    return value == whole
+
+
+def test_whatever_has_to_be_given_has_an_example(document: dict[str, Any]) -> None:
+    bare: list[str] = []
+    for path, one in operations(document):
+        bare += [f"{path} {given['name']}" for given in one.get("parameters", ()) if _lacks_example(given)]
+    for name, schema in document["components"]["schemas"].items():
+        if name.endswith("Body"):
+            given = schema.get("properties", {})
+            bare += [f"{name}.{field}" for field in schema.get("required", ()) if "examples" not in given[field]]
+    assert bare == []
+
+
+def _lacks_example(parameter: dict[str, Any]) -> bool:
+    return bool(parameter["required"]) and "example" not in parameter
 
 
 def test_each_operation_says_all_that_it_may_answer(document: dict[str, Any]) -> None:
