@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,27 @@ async def test_what_is_held_is_rejected(ada: Browser, service: Service, user: st
 
 
 @pytest.mark.slow
+async def test_of_a_user_it_is_shown_what_is_due_and_what_can_be_brought_back(
+    ada: Browser, service: Service, user: str
+) -> None:
+    ends = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    item: dict[str, Any] = memory_item("The lift is out of order.") | {"valid_until": ends}
+    job = await service.gateway.remember(RememberRequest(user_id=user, key="ends", items=(item,)), by=ADMIN)
+    assert (await service.gateway.receipt(job, by=ADMIN)).count(Fate.SEARCHABLE) == 1
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        one = await remembered(client, "Deploys happen on Tuesdays.")
+    page = await ada.opens("/forgetting")
+    due, undoable = page.partition("Due within 30 days")[2].split("Forgotten, and can be brought back")
+    assert "The lift is out of order." in due
+    assert "Tuesdays" not in due
+    assert "Nothing." in undoable
+    await ada.opens(f"/memories/{one}")
+    await ada.sends(f"/memories/{one}/forget")
+    undoable = (await ada.opens("/forgetting")).partition("Forgotten, and can be brought back")[2]
+    assert "Deploys happen on Tuesdays." in undoable
+    assert f"/memories/{one}" in undoable
+
+
 async def test_forgetting_is_seen_beforehand_and_a_user_is_erased_by_typing_the_id(
     ada: Browser, service: Service, user: str
 ) -> None:
