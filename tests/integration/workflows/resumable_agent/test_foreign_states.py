@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,6 +12,7 @@ import pytest
 from temporalio import workflow
 
 from perdure import AgentTask
+from perdure.values.changes import PROGRAM
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import until
@@ -129,6 +131,8 @@ async def test_an_erasure_does_not_go_on_with_another_users_memory(
         # Temporal calls the later runs of a cron schedule continued as well.
         own = property(lambda _: not cron or workflow.info().continued_run_id is not None)
         monkeypatch.setattr(Carried, "is_own", own)
+        # An erasure that is not the user's latest removes nothing, either.
+        await rolling.services.eraser.begin(tenant, operation="o", by=PROGRAM, at=datetime.now(UTC))
     erasure = {"tenant": tenant, "epoch": 1, "at": "2026-01-01T00:00:00Z", "operation": "o"}
     carried = {"erasure": erasure, "entries": 0, "keys": 0, "executions": 0}
     given = {"user_id": f"user {uuid4().hex}", "carried": carried}
