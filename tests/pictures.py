@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,14 @@ SAID = (
     "Invoices are sent by the billing service.",
 )
 """What is remembered in the pictures of the console, besides what the task learns."""
+
+ENDS = {
+    "kind": "memory",
+    "content": "Invoices to Kim wait for the new price list.",
+    "occurrence": "pictures/1",
+    "valid_until": (datetime.now(UTC) + timedelta(days=9)).isoformat(),
+}
+"""What is due soon in the picture of what will be forgotten."""
 
 _HTML = """<html><body style="margin:0;background:#11151c"><pre style="font:15px/1.5 'DejaVu Sans Mono',monospace;
 color:#e6e9ee;margin:0;padding:22px 26px;white-space:pre-wrap">{}</pre></body></html>"""
@@ -99,6 +108,16 @@ async def shoot_console(browser: Browser, address: str, token: str, workflow: st
         await shoot(page, "console-search", until="What answers it")
         await page.get_by_role("link", name=SAID[0]).click()
         await shoot(page, "console-memory", until="How it came to be so")
+        await page.goto("/memories?user=ada")
+        await page.get_by_role("link", name=SAID[3]).first.click()
+        await page.get_by_role("button", name="Forget").click()
+        await page.goto("/tasks?user=ada")
+        await shoot(page, "console-tasks", until=workflow.removeprefix("task-").rpartition("-")[0])
+        await page.goto("/forgetting?user=ada")
+        await page.get_by_role("button", name="Show what is due").click()
+        await shoot(page, "console-forgetting", until="Due within 30 days", whole=True)
+        await page.goto("/status")
+        await shoot(page, "console-status", until="weaviate")
         await context.close()
 
 
@@ -113,6 +132,8 @@ async def shoot_all(folder: Path, environment: Mapping[str, str]) -> None:
     servers = json.loads(ran(folder, environment, "perdure", "up", "--json"))
     for text in SAID:
         ran(folder, environment, "perdure", "remember", text, "--user", "ada")
+    (folder / "ends.json").write_text(json.dumps([ENDS]))
+    ran(folder, environment, "perdure", "remember", "--user", "ada", "--file", "ends.json")
     workflow = task["workflow_id"]
     run = await run_of(servers["temporal"], workflow)
     async with chromium() as browser:

@@ -17,6 +17,7 @@ from perdure.values.jobs import Fate
 from perdure.values.requests import RememberRequest
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 from tests.support.waiting import until
+from worker.http.console import forgetting, inbox, tasks
 
 SCRIPT = "<script>alert('x')</script> & \"quotes\""
 
@@ -358,6 +359,29 @@ async def test_the_local_person_sees_everybody_and_names_whom(service: Service, 
     assert "Tasks" in await local.opens("/tasks")
     assert "once you name the user" in await local.opens("/inbox")
     assert "once you name the user" not in await local.opens(f"/inbox?user={user}")
+    await local.client.aclose()
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["the user is named", "it is the token's own"])
+async def test_a_list_says_that_it_leaves_out_more_only_where_it_does(
+    service: Service, user: str, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        await client.post("/v2/control/tasks", json={"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first"})
+        one = await remembered(client, "Deploys happen on Tuesdays.")
+        await client.post(f"/v2/control/memories/{one}/forget", json={})
+    query = f"?user={user}" if named else ""
+    local = await browser_with(service, service.local if named else await service.token(user_id=user, person=True))
+    await until(lambda: local.opens(f"/inbox{query}"), lambda page: "Say it?" in page)
+    await until(lambda: local.opens(f"/tasks{query}"), lambda page: "ask-first" in page)
+    said = {"/inbox": "These are the first", "/tasks": "of more", "/forgetting": "not listed"}
+    for place, text in said.items():
+        assert text not in await local.opens(f"{place}{query}"), place
+    for room in (inbox, tasks, forgetting):
+        monkeypatch.setattr(room, "_LISTED", 0)
+    for place, text in said.items():
+        assert text in await local.opens(f"{place}{query}"), place
+    assert "1 more are not listed" in unescape(local.text)
     await local.client.aclose()
 
 
