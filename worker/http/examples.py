@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from perdure.names import Workflow
+
 _MEMORY = "mem_8c2f4e0b9d7a41c6a5e3f1b20c9d8e7f"
 _JOB = "ingest-3f2b8c1d9a7e4f60"
 _TASK = "task-restock-1-9f86d081884c"
@@ -79,7 +81,12 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "memory": _ENTRY,
         "versions": [{"version": 1, "at": _SAID, "by": _ADA, "why": "nothing was known", "entry": _ENTRY}],
     },
-    "OpenQuestion": {"workflow_id": _TASK, "kind": "ResumableAgent", "asker": "restock-1", "question": _QUESTION},
+    "OpenQuestion": {
+        "workflow_id": _TASK,
+        "kind": Workflow.RESUMABLE_AGENT.value,
+        "asker": "restock-1",
+        "question": _QUESTION,
+    },
     "RecallResult": {
         "items": [
             {
