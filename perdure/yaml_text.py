@@ -112,8 +112,7 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
         fix = next((fix for sign, fix in _FIXES if sign in told), _QUOTE)
         raise error(at, f"is not YAML: {told}{place}", fix=fix) from problem
     except yaml.reader.ReaderError as problem:
-        told = f"is not text: it has the character #x{problem.character:04x}"
-        raise error(where, told, fix=_UTF8) from problem
+        raise error(where, f"is not text: it has the character #x{problem.character:04x}", fix=_UTF8) from problem
     except RecursionError as problem:
         raise error(where, "is nested too deeply", fix="write it flatter") from problem
     except (yaml.YAMLError, ValueError) as problem:

@@ -100,15 +100,14 @@ class EraseMemory:
             await self._end_runs(erasure)
             await self._count(request, options.change, erasure.tenant)
         left: tuple[str, ...] = ()
-        proving = TenantCall(tenant=erasure.tenant, operation=operation)
-        ending = EndRunsCall(tenant=erasure.tenant, operation=operation, terminate=True)
+        ending = EndRunsCall(tenant=erasure.tenant, operation=erasure.operation, terminate=True)
         while self._proofs < _PROOFS:
             # In each round: what has just been scheduled or started is listed late.
             await self._delete_schedules(erasure)
             await options.change(ErasureActivities.end_runs, ending, "End tasks and jobs")
             await self._empty(erasure)
             await self._delete_runs(request, erasure)
-            proof = await options.long(ErasureActivities.prove, proving, "Look whether anything is left")
+            proof = await options.long(ErasureActivities.prove, _of(erasure), "Look whether anything is left")
             left = proof.left
             self._proofs += 1
             if not left or proof.superseded:
@@ -139,8 +138,7 @@ class EraseMemory:
 
     async def _delete_schedules(self, erasure: Erasure) -> None:
         # Each schedule of the namespace is looked at.
-        call = TenantCall(tenant=erasure.tenant, operation=erasure.operation)
-        await options.long(ErasureActivities.delete_schedules, call, "Delete schedules")
+        await options.long(ErasureActivities.delete_schedules, _of(erasure), "Delete schedules")
 
     async def _end_runs(self, erasure: Erasure) -> None:
         call = EndRunsCall(tenant=erasure.tenant, operation=erasure.operation, terminate=False)
@@ -150,13 +148,12 @@ class EraseMemory:
             await workflow.sleep(_PAUSE, summary="tasks and jobs stop")
 
     async def _empty(self, erasure: Erasure) -> None:
-        call = TenantCall(tenant=erasure.tenant, operation=erasure.operation)
-        await options.long(ErasureActivities.erase_stores, call, "Empty the stores")
+        await options.long(ErasureActivities.erase_stores, _of(erasure), "Empty the stores")
         workflow.set_current_details(f"**{self._entries}** entries and **{self._keys}** keys erased")
 
     async def _delete_runs(self, request: ErasingRun, erasure: Erasure) -> None:
         """Delete runs until none is listed twice in a row: the list lags behind, and a task may appear late."""
-        empty, call = 0, TenantCall(tenant=erasure.tenant, operation=erasure.operation)
+        empty, call = 0, _of(erasure)
         while self._looks < _LOOKS:
             self._looks += 1
             deleted = await options.long(ErasureActivities.delete_runs, call, "Delete histories")
@@ -178,3 +175,7 @@ class EraseMemory:
                 )
                 workflow.continue_as_new(request.changed(carried=carried))
             await workflow.sleep(_PAUSE, summary="histories are deleted")
+
+
+def _of(erasure: Erasure) -> TenantCall:
+    return TenantCall(tenant=erasure.tenant, operation=erasure.operation)

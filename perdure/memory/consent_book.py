@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
-from functools import partial
+from datetime import datetime
 
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.memory.audit.audit import Audit
+from perdure.memory.clock import machine_time
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Consented, Line, of_kind
 from perdure.stores.journal.log import Journal
@@ -17,8 +17,6 @@ from perdure.values.changes import Actor, is_overtaken
 from perdure.values.consents import Consent, latest, refusal, withheld
 from perdure.values.entries import Purpose
 from perdure.values.losses import Store
-
-_now = partial(datetime.now, UTC)
 
 
 class ConsentBook:
@@ -72,7 +70,7 @@ class ConsentBook:
         operation: str,
         by: Actor,
         at: datetime,
-        now: Callable[[], datetime] = _now,
+        now: Callable[[], datetime] = machine_time,
     ) -> dict[Purpose, Consent]:
         """Record somebody's statement about purposes; returns the resulting consent.
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from datetime import UTC, datetime
-from functools import partial
+from datetime import datetime
 
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.identity import author_id
 from perdure.memory.audit.audit import Audit
+from perdure.memory.clock import machine_time
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Enrolled, Line, Named, of_kind
 from perdure.stores.journal.log import Journal
@@ -19,8 +19,6 @@ from perdure.values.changes import Actor, ActorKind, is_overtaken
 from perdure.values.erasures import Erasure, is_under_way
 from perdure.values.losses import Store
 from perdure.values.memberships import Membership, latest, unknown_owner
-
-_now = partial(datetime.now, UTC)
 
 
 class MemberBook:
@@ -160,7 +158,7 @@ class MemberBook:
         operation: str,
         by: Actor,
         at: datetime,
-        now: Callable[[], datetime] = _now,
+        now: Callable[[], datetime] = machine_time,
     ) -> Membership:
         """Record that somebody belongs to a team or an agent, or no longer does.
 

@@ -5,14 +5,14 @@ again when the stores are emptied, so that nothing that was read before is writt
 """
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from functools import partial
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from redis.asyncio import Redis
 
 from perdure.crashpoints import CrashPoint, reached
 from perdure.memory.audit.audit import Audit
+from perdure.memory.clock import machine_time
 from perdure.memory.membership import MemberBook
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
@@ -25,8 +25,6 @@ from perdure.together import together
 from perdure.values.changes import Actor, is_overtaken
 from perdure.values.erasures import Erasure, highest
 from perdure.values.losses import Store
-
-_now = partial(datetime.now, UTC)
 
 
 class Erasures(Protocol):
@@ -92,7 +90,7 @@ class Eraser:
         by: Actor,
         at: datetime,
         asked_at: datetime | None = None,
-        now: Callable[[], datetime] = _now,
+        now: Callable[[], datetime] = machine_time,
     ) -> Erasure:
         """Raise a user's epoch in every store; the same operation raises it once.
 

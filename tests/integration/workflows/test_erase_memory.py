@@ -83,6 +83,18 @@ async def remembered(gateway: Gateway, user: str, content: str = SECRET) -> None
     assert receipt.count(Fate.SEARCHABLE) == 1
 
 
+def activities_of(here: Deployment) -> ErasureActivities:
+    """Return the activities of an erasure, to be called one by one."""
+    services = here.services
+    return ErasureActivities(
+        client=here.client,
+        key=services.tenant_key,
+        eraser=services.eraser,
+        members=services.members,
+        tokens=AccessTokens(services.redis),
+    )
+
+
 async def texts(gateway: Gateway, user: str) -> list[str]:
     return [one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"), by=TESTER)).items]
 
@@ -359,13 +371,7 @@ async def test_an_erasure_removes_nothing_more_once_a_later_one_has_begun(
         return bool(await gateway.tasks(TaskFilter(), user, by=TESTER))
 
     await until(listed, bool)
-    activities = ErasureActivities(
-        client=here.client,
-        key=services.tenant_key,
-        eraser=services.eraser,
-        members=services.members,
-        tokens=AccessTokens(services.redis),
-    )
+    activities = activities_of(here)
     ending = EndRunsCall(tenant=tenant, operation="first", terminate=True)
     call = TenantCall(tenant=tenant, operation="first")
     ended = await activities.end_runs(ending) + await activities.delete_runs(call)
@@ -463,13 +469,7 @@ async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
     await until(listed, (3).__eq__)
     monkeypatch.setattr(here.client, "list_workflows", lagging)
     services = here.services
-    activities = ErasureActivities(
-        client=here.client,
-        key=services.tenant_key,
-        eraser=services.eraser,
-        members=services.members,
-        tokens=AccessTokens(services.redis),
-    )
+    activities = activities_of(here)
     await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
     call = TenantCall(tenant=tenant, operation="erase")
     assert [await activities.delete_runs(call) for _ in range(2)] == [2, 1]

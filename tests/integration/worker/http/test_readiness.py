@@ -28,7 +28,7 @@ async def test_probes_that_ask_at_once_are_all_told_what_is_missing(servers: Ser
 
 @asynccontextmanager
 async def forwarded(url: str) -> AsyncGenerator[tuple[str, Callable[[], None]]]:
-    """Give another address of a server, and what makes it go away."""
+    """Yield another address of a server, and a function that makes it unreachable."""
     place = urlsplit(url)
     writers: list[asyncio.StreamWriter] = []
 
