@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from enum import Enum, auto
 
 from temporalio.worker import (
     CustomSlotSupplier,
@@ -13,14 +15,15 @@ from temporalio.worker import (
     SlotReleaseContext,
     SlotReserveContext,
     WorkerTuner,
+    WorkflowSlotInfo,
 )
 
 REPLAYS = 3
-"""Workflow tasks that are taken at once from the queue that all workers share, whose workflows this one does not have
-in its cache and has to replay. They share one interpreter: if 25 tasks wait with histories of nearly 1,000 events, a
-worker that starts and takes them all at once finishes none within the 4 s of a workflow task, and starts each again
-(the last answer was taken after 50 s, measured; of 40 with 2,000 events none within two minutes). Three at a time, all
-are answered in 9 s. On a machine that is slower, even three take longer than those 4 s: see ``Replays``."""
+"""Workflow tasks that are taken at once whose workflows this worker does not have in its cache and has to replay. They
+share one interpreter: if 25 tasks wait with histories of nearly 1,000 events, a worker that starts and takes them all
+at once finishes none within the 4 s of a workflow task, and starts each again (the last answer was taken after 50 s,
+measured; of 40 with 2,000 events none within two minutes). Three at a time, all are answered in 9 s. On a machine that
+is slower, even three take longer than those 4 s: see ``Places``."""
 
 SLOW = 2.0
 """Seconds from which a replay counts as slow: half of what a workflow task may take."""
@@ -37,90 +40,126 @@ Temporal."""
 def tuner(*, replays: int = REPLAYS, activities: int = AT_ONCE) -> WorkerTuner:
     """Return what limits a worker. Made in the event loop in which the worker runs."""
     return WorkerTuner.create_composite(
-        workflow_supplier=_ByQueue(replays),
+        workflow_supplier=_Supplier(Places(replays)),
         activity_supplier=FixedSizeSlotSupplier(activities),
         local_activity_supplier=FixedSizeSlotSupplier(AT_ONCE),
         nexus_supplier=FixedSizeSlotSupplier(AT_ONCE),
     )
 
 
-class Replays:
-    """How many replays there are at once: fewer while they are slow, as each would be cut off and begun again.
+class Use(Enum):
+    """What a place is used for."""
+
+    ASKING = auto()
+    """A poll of the queue that all workers share."""
+    ASKING_OWN = auto()
+    """A poll of the queue of this worker alone, for the workflows in its cache."""
+    REPLAY = auto()
+    CACHED = auto()
+
+
+class Place(SlotPermit):
+    """A poll, and then what it brought."""
+
+    def __init__(self, use: Use) -> None:
+        self.use = use
+        self.used_at = 0.0
+
+
+class Places:
+    """Who may ask Temporal for a workflow task, so that few workflows are replayed at once.
+
+    There are fewer replays while they are slow, as each would be cut off and begun again. Which queue is polled does
+    not tell whether a replay comes: where tasks have waited for 5 s in the queue that all workers share, Temporal
+    (1.31) answers polls of a worker's own queue out of that one, all of them at once. So while replays are slow, or as
+    many as there may be, one poll at a time asks for cached workflows, and while there are more, none does.
 
     Used from one event loop.
 
     Args:
-        most: How many there are at most.
+        most: How many replays there are at most.
     """
 
     def __init__(self, most: int) -> None:
         self._most = self.limit = most
-        self._held = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._count: Counter[Use] = Counter()
+        self._changed = asyncio.Event()
 
-    async def acquire(self) -> None:
-        """Wait for a place."""
-        if self._held < self.limit:
-            self._held += 1
-            return
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self.release(None)
-            raise
-
-    def release(self, seconds: float | None) -> None:
-        """Release a place.
+    async def acquire(self, *, is_sticky: bool) -> Place:
+        """Wait until one may ask.
 
         Args:
-            seconds: How long the replay took; None: nothing was replayed.
+            is_sticky: For the workflows in this worker's cache.
         """
-        self._held -= 1
-        if seconds is not None and seconds > SLOW:
-            self.limit = max(1, self.limit - 1)
-        elif seconds is not None and seconds < QUICK:
-            self.limit = min(self._most, self.limit + 1)
-        while self._waiting and self._held < self.limit:
-            place = self._waiting.popleft()
-            if not place.done():
-                self._held += 1
-                place.set_result(None)
+        while not (self._may_ask_own() if is_sticky else self._may_ask()):
+            self._changed.clear()
+            await self._changed.wait()
+        place = Place(Use.ASKING_OWN if is_sticky else Use.ASKING)
+        self._count[place.use] += 1
+        return place
+
+    def use(self, place: Place, *, is_replay: bool, now: float) -> None:
+        """Note what a poll brought.
+
+        Args:
+            place: Of the poll.
+            is_replay: Its workflow is not in the cache.
+            now: In seconds, of a clock that is not set.
+        """
+        self._count[place.use] -= 1
+        place.use, place.used_at = Use.REPLAY if is_replay else Use.CACHED, now
+        self._count[place.use] += 1
+        self._changed.set()
+
+    def release(self, place: Place, *, now: float) -> None:
+        """Give a place back: the poll brought nothing, or its task has ended.
+
+        Args:
+            place: Which.
+            now: In seconds, of the clock that ``use`` was told.
+        """
+        self._count[place.use] -= 1
+        if place.use is Use.REPLAY:
+            seconds = now - place.used_at
+            if seconds > SLOW:
+                self.limit = max(1, self.limit - 1)
+            elif seconds < QUICK:
+                self.limit = min(self._most, self.limit + 1)
+        self._changed.set()
+
+    def _may_ask(self) -> bool:
+        return self._count[Use.ASKING] + self._count[Use.REPLAY] < self.limit
+
+    def _may_ask_own(self) -> bool:
+        asking, replays = self._count[Use.ASKING_OWN], self._count[Use.REPLAY]
+        most = AT_ONCE if replays < self.limit == self._most else 1 if replays <= self.limit else 0
+        return asking < most and asking + self._count[Use.CACHED] < AT_ONCE
 
 
-class _Permit(SlotPermit):
-    def __init__(self, *, is_replay: bool) -> None:
-        self.is_replay = is_replay
-        self.used_at: float | None = None
+class _Supplier(CustomSlotSupplier):
+    """Asks what may be asked for, and tells what came, from whichever thread the SDK says it in."""
 
-
-class _ByQueue(CustomSlotSupplier):
-    """Few workflow tasks that have to be replayed, and many whose workflows are cached."""
-
-    def __init__(self, replays: int) -> None:
+    def __init__(self, places: Places) -> None:
         self._loop = asyncio.get_running_loop()
-        self._replays, self._cached = Replays(replays), asyncio.Semaphore(AT_ONCE)
+        self._places = places
 
     async def reserve_slot(self, ctx: SlotReserveContext) -> SlotPermit:
-        await (self._cached if ctx.is_sticky else self._replays).acquire()
-        return _Permit(is_replay=not ctx.is_sticky)
+        return await self._places.acquire(is_sticky=ctx.is_sticky)
 
     def try_reserve_slot(self, ctx: SlotReserveContext) -> SlotPermit | None:
         del ctx
         return None
 
     def mark_slot_used(self, ctx: SlotMarkUsedContext) -> None:
-        if isinstance(ctx.permit, _Permit):
-            ctx.permit.used_at = time.monotonic()
+        if isinstance(place := ctx.permit, Place):
+            is_replay = isinstance(ctx.slot_info, WorkflowSlotInfo) and not ctx.slot_info.is_sticky
+            self._tell(lambda now: self._places.use(place, is_replay=is_replay, now=now))
 
     def release_slot(self, ctx: SlotReleaseContext) -> None:
-        # Called from threads of the SDK, even after the loop has ended.
-        if isinstance(permit := ctx.permit, _Permit):
-            with suppress(RuntimeError):
-                if permit.is_replay:
-                    seconds = None if permit.used_at is None else time.monotonic() - permit.used_at
-                    self._loop.call_soon_threadsafe(self._replays.release, seconds)
-                else:
-                    self._loop.call_soon_threadsafe(self._cached.release)
+        if isinstance(place := ctx.permit, Place):
+            self._tell(lambda now: self._places.release(place, now=now))
+
+    def _tell(self, what: Callable[[float], None]) -> None:
+        # It comes even after the loop has ended.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(what, time.monotonic())
