@@ -12,7 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.clocks import temporal_clock
 from perdure.errors import StoreUnavailable
 from perdure.identity import OwnerId
-from perdure.memory.erasure.eraser import Eraser
+from perdure.memory.erasure.eraser import Eraser, Standing
 from perdure.memory.membership import MemberBook
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Attribute
@@ -75,7 +75,7 @@ class TenantCall(Passed):
 
     tenant: str
     operation: str
-    """The erasure: once a later one of the user has begun, it removes nothing more."""
+    """The erasure: once it has ended, or a later one of the user has begun, it removes nothing more."""
 
 
 class ErasureProof(Passed):
@@ -111,14 +111,14 @@ class ErasureActivities:
         erasure = await self.eraser.begin(
             tenant, operation=call.operation, by=call.by, at=call.at, asked_at=call.asked_at, now=now
         )
-        if call.of is None and erasure.operation == call.operation:
+        if call.of is None and erasure.operation == call.operation and not erasure.ended:
             await self.tokens.remove_of(call.user_id)
         return erasure
 
     @activity.defn(name=Activity.DELETE_SCHEDULES)
     async def delete_schedules(self, call: TenantCall) -> None:
         """Delete the schedules that start tasks of the user."""
-        if not await self.eraser.goes_on(call.tenant, call.operation):
+        if not await self._goes_on(call):
             return
         for schedule in (await self._schedules(call.tenant))[0]:
             try:
@@ -129,7 +129,7 @@ class ErasureActivities:
     @activity.defn(name=Activity.END_RUNS)
     async def end_runs(self, call: EndRunsCall) -> int:
         """Stop the user's open workflows; returns how many there were."""
-        if not await self.eraser.goes_on(call.tenant, call.operation):
+        if not await self._goes_on(call):
             return 0
         found = await self._runs(call.tenant, "AND ExecutionStatus = 'Running'")
         for workflow_id, run_id in found:
@@ -169,7 +169,7 @@ class ErasureActivities:
 
         A list may lag behind, so ask until there are none twice in a row.
         """
-        if not await self.eraser.goes_on(call.tenant, call.operation):
+        if not await self._goes_on(call):
             return 0
         found = await self._runs(call.tenant)
         for workflow_id, run_id in found:
@@ -188,8 +188,11 @@ class ErasureActivities:
     @activity.defn(name=Activity.PROVE_ERASURE)
     async def prove(self, call: TenantCall) -> ErasureProof:
         """Return what is left of the user in the stores and in Temporal, read again; nothing: the erasure is over."""
-        if not await self.eraser.goes_on(call.tenant, call.operation):
+        standing = await self.eraser.standing(call.tenant, call.operation)
+        if standing is Standing.TAKEN_OVER:
             return ErasureProof(left=(TAKEN_OVER,), superseded=True)
+        if standing is Standing.ENDED:
+            return ErasureProof(left=())
         left = list(await self.eraser.left(call.tenant))
         if await self._runs(call.tenant):
             left.append("workflows in Temporal")
@@ -198,8 +201,11 @@ class ErasureActivities:
             left.append("schedules in Temporal")
         left.extend(f"perhaps the schedule {one} in Temporal, whose input cannot be read here" for one in unreadable)
         if not left:
-            await self.eraser.end(call.tenant)
+            await self.eraser.end(call.tenant, call.operation)
         return ErasureProof(left=tuple(left))
+
+    async def _goes_on(self, call: TenantCall | EndRunsCall) -> bool:
+        return await self.eraser.standing(call.tenant, call.operation) is Standing.GOES_ON
 
     async def _schedules(self, tenant: str) -> tuple[list[str], list[str]]:
         """Return the ids of the schedules that start tasks of the user here, and of those that cannot be read.

@@ -120,10 +120,15 @@ class Fleet:
             attempts += 1
             started = time.monotonic()
             child = await self._launch(server)
-            problem = await self._ready_or_ended(server, child)
-            if problem is None:
-                self._say(f"{server} is ready on port {self._ports[server]} ({time.monotonic() - started:.1f} s)")
-                return child
+            try:
+                problem = await self._ready_or_ended(server, child)
+                if problem is None:
+                    self._say(f"{server} is ready on port {self._ports[server]} ({time.monotonic() - started:.1f} s)")
+                    return child
+            except Exception:
+                # Whoever is told that it was not started starts another one.
+                await child.stop(STOP_WITHIN)
+                raise
             await child.stop(STOP_WITHIN)
             last = child.last_lines()
             if attempts == _ATTEMPTS or "in use" not in last.lower():

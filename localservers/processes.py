@@ -111,5 +111,11 @@ def raised_file_limit() -> int:
 def trim(log: Path, limit: int = LOG_LIMIT) -> None:
     """Move the content of a log that exceeds its limit to ``<log>.1``; the process that writes it is not disturbed."""
     if log.exists() and log.stat().st_size > limit:
-        shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+        earlier = log.with_name(f"{log.name}.1")
+        try:
+            shutil.copyfile(log, earlier)
+        except OSError:
+            # On a full disk a part of it only takes more room.
+            earlier.unlink(missing_ok=True)
+            raise
         os.truncate(log, 0)

@@ -32,8 +32,8 @@ _TRIM_EVERY = 10.0
 
 
 def report(kind: Literal["progress", "ready", "locked", "failed"], text: str = "") -> None:
-    """Report to the process that started this one, if it still reads."""
-    with contextlib.suppress(BrokenPipeError):
+    """Report to the process that started this one, if it still reads; a full disk must stop nothing that runs."""
+    with contextlib.suppress(OSError):
         sys.stdout.write(Report(kind=kind, text=text).model_dump_json() + "\n")
         sys.stdout.flush()
 

@@ -199,6 +199,8 @@ class MemberBook:
             said = next((one for one in told if one.operation == operation), None)
             before = latest((*known.values(), *told)).get(member)
             if said is None and before is not None and is_overtaken(at, now(), by=before.at):
+                # Also what overtook it may have got no further than the journal.
+                await self._redis.write(tenant, [before], lease)
                 return before
             if said is None:
                 said = Membership(

@@ -28,11 +28,17 @@ class Erasure(Stored):
     """The erasure that raised the epoch to this; a repeated request is the same one."""
     removed: bool = False
     """Whether everything was removed: a store's copy that says no may still have what existed when it began."""
+    ended: bool = False
+    """Whether it was proved: an attempt of one of its steps that comes late removes nothing of who came back."""
 
     @property
     def order(self) -> tuple[int, bool]:
         """The order of two erasures: the greater is the later."""
         return self.epoch, self.removed
+
+    def follows(self, other: "Erasure | None") -> bool:
+        """Return whether this says more than what is known of another erasure, or of an earlier state of this one."""
+        return other is None or (*self.order, self.ended) > (*other.order, other.ended)
 
 
 class ErasureReceipt(Passed):
@@ -106,7 +112,8 @@ def require_unchanged(known: Mapping[str, Erasure], now: Mapping[str, Erasure], 
         ErasedMeanwhile: One of them was erased since, or is being erased: read it again.
     """
     for tenant in tenants:
-        if known.get(tenant) != now.get(tenant) or is_under_way(now.get(tenant)):
+        before, after = known.get(tenant), now.get(tenant)
+        if (before and before.order) != (after and after.order) or is_under_way(after):
             raise ErasedMeanwhile("somebody whom it names was erased after it was read")
 
 
@@ -130,6 +137,6 @@ def highest(found: Iterable[Erasure]) -> dict[str, Erasure]:
     """Return the latest erasure of each user, from what several stores know."""
     latest: dict[str, Erasure] = {}
     for one in found:
-        if one.tenant not in latest or one.order > latest[one.tenant].order:
+        if one.follows(latest.get(one.tenant)):
             latest[one.tenant] = one
     return latest

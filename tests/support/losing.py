@@ -16,6 +16,8 @@ class Losing:
     lost: int = 0
     """How many more answers are lost."""
     lose_all: bool = False
+    refused: int = 0
+    """How many were lost so far."""
 
 
 @asynccontextmanager
@@ -31,7 +33,7 @@ async def losing(url: str) -> AsyncGenerator[Losing]:
             with contextlib.suppress(ConnectionError):
                 while part := await there.read(65_536):
                     if way.lost or way.lose_all:
-                        way.lost = max(0, way.lost - 1)
+                        way.lost, way.refused = max(0, way.lost - 1), way.refused + 1
                         break
                     writer.write(part)
                     await writer.drain()

@@ -197,8 +197,8 @@ class MemoryCalls(Base):
         try:
             return await self._erased(request.changed(by=by), about)
         except UnknownOwner:
-            receipt = await self._earlier_receipt(f"erase-{about}-")
-            if receipt is None or not receipt.proved:
+            receipt = await self._proved_receipt(f"erase-{about}-")
+            if receipt is None:
                 raise
             return receipt.changed(earlier=True)
 
@@ -206,8 +206,11 @@ class MemoryCalls(Base):
     async def _erased(self, request: EraseRequest, about: str) -> ErasureReceipt:
         return await self._execute(Workflow.ERASE_MEMORY, request, ErasureReceipt, name="erase", about=about)
 
-    async def _earlier_receipt(self, prefix: str) -> ErasureReceipt | None:
-        """Return the latest receipt of the erasures whose ids begin in this way."""
+    async def _proved_receipt(self, prefix: str) -> ErasureReceipt | None:
+        """Return the latest receipt with a proof of the erasures whose ids begin in this way.
+
+        One that another took over has none, and may have begun after the one that has.
+        """
         client = await self.client()
         query = (
             f"WorkflowType = '{Workflow.ERASE_MEMORY}' AND WorkflowId STARTS_WITH '{prefix}'"
@@ -218,7 +221,9 @@ class MemoryCalls(Base):
             handle = client.get_workflow_handle(run.id, run_id=run.run_id, result_type=ErasureReceipt)
             # The list lags behind: an erasure that has ended may be listed as running, and so may this refused one.
             if (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED:
-                return await handle.result()
+                receipt = await handle.result()
+                if receipt.proved:
+                    return receipt
         return None
 
     @call

@@ -220,6 +220,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                     Store.WEAVIATE: longterm.erasures,
                 },
                 audit=reading.audit,
+                client_timeout=WRITE_SECONDS,
             ),
             reconciler=Reconciler(
                 longterm=longterm,

@@ -6,6 +6,7 @@ again when the stores are emptied, so that nothing that was read before is writt
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import Enum, auto
 from typing import NamedTuple, Protocol
 
 from redis.asyncio import Redis
@@ -39,6 +40,15 @@ class Erasures(Protocol):
         ...
 
 
+class Standing(Enum):
+    """How an erasure stands."""
+
+    GOES_ON = auto()
+    ENDED = auto()
+    TAKEN_OVER = auto()
+    """A later one of the user has begun, and removes what is left."""
+
+
 class TenantCounts(NamedTuple):
     """How much there is of a user."""
 
@@ -58,6 +68,7 @@ class Eraser:
         leases: One writer a tenant.
         logs: The erasures that each store knows of.
         audit: Records every erasure, and keeps its earlier lines.
+        client_timeout: Seconds that one call of Weaviate may take.
     """
 
     def __init__(
@@ -71,6 +82,7 @@ class Eraser:
         leases: Leases,
         logs: Mapping[Store, Erasures],
         audit: Audit,
+        client_timeout: float,
     ) -> None:
         self._longterm = longterm
         self._redis = redis
@@ -81,6 +93,7 @@ class Eraser:
         self._leases = leases
         self._logs = logs
         self._audit = audit
+        self._margin = 2 * client_timeout
 
     async def begin(
         self,
@@ -104,12 +117,14 @@ class Eraser:
 
         Returns:
             The erasure; or, with nothing raised, another one that has begun since this one was asked for. That one
-            removes all that this one would, and the user may have come back after it.
+            removes all that this one would, and the user may have come back after it, as after one that has ended.
 
         Raises:
             StoreUnavailable: A store does not answer; the others may have it already.
         """
         known = await self._latest(tenant)
+        if known is not None and known.ended and known.operation == operation:
+            return known
         if known is None or known.operation != operation:
             if known is not None and is_overtaken(asked_at or at, now(), by=known.at):
                 return known
@@ -131,48 +146,61 @@ class Eraser:
         entries, found = await together(self._longterm.total(tenant), holdings(self._redis, tenant))
         return TenantCounts(entries, len(_content(found, tenant)))
 
-    async def goes_on(self, tenant: str, operation: str) -> bool:
-        """Return whether an erasure is the user's latest: what a later one removes is no longer up to it.
+    async def standing(self, tenant: str, operation: str) -> Standing:
+        """Return how an erasure stands: once it has ended, or a later one has begun, it removes nothing more.
 
         Raises:
             StoreUnavailable: A store does not answer.
         """
-        latest = await self._latest(tenant)
-        return latest is not None and latest.operation == operation
+        return _standing(await self._latest(tenant), operation)
 
     async def remove(self, tenant: str, operation: str) -> None:
-        """Remove everything that the stores have of a user but the erasure itself, unless a later one has begun.
+        """Remove everything that the stores have of a user but the erasure itself, as long as it goes on.
 
         Raises:
-            LeaseLost: Another writer holds the tenant; call it again.
+            LeaseLost: Another writer holds the tenant, or too little of the lease is left; call it again.
             StoreUnavailable: A store does not answer; call it again.
         """
         # An active writer has ended once the lease is ours, and the next one is refused by its epoch.
-        async with self._leases.hold(tenant):
+        async with self._leases.hold(tenant) as lease:
             # Under the lease no other erasure removes anything: what there is may have come after a later one.
             begun = await self._latest(tenant)
-            if begun is None or begun.operation != operation:
+            if _standing(begun, operation) is not Standing.GOES_ON:
                 return
             # A process that has read under the epoch of ``begin`` what is removed now must not write it back.
             epoch = await self._erasures.advance(tenant)
-            await self._longterm.drop_tenant(tenant)
+            # A process that stands still here may wake when another has ended the erasure, and the user is back.
+            fence = await lease.require(self._margin)
+            await self._longterm.drop_tenant(tenant, fence=fence)
             reached(CrashPoint.ERASE_DROPPED)
+            await lease.require(self._margin)
             await self._spool.erase(tenant)
             await self._members.retire(tenant)
             # First, while the user's own journal and keys still tell which lists name them.
             await self._members.strike(tenant)
+            await lease.require(self._margin)
             await self._journal.erase(tenant)
             reached(CrashPoint.ERASE_JOURNAL)
             held = await holdings(self._redis, tenant)
+            await lease.require(self._margin)
             await self._remove_keys(tenant, held)
+            # Where every store was put back to before it began, none knows of it.
+            known = begun or Erasure(tenant=tenant, epoch=epoch, at=machine_time(), operation=operation)
             # A copy taken since ``begin`` knows of the erasure, but still has what has been removed by now.
-            ended = begun.changed(epoch=epoch, removed=True)
-            await together(*(log.add(ended) for log in self._logs.values()))
+            removed = known.changed(epoch=epoch, removed=True)
+            await together(*(log.add(removed) for log in self._logs.values()))
 
-    async def end(self, tenant: str) -> None:
-        """Forget what the erasure itself needed until it was proved: who may erase a team again, who wrote last."""
+    async def end(self, tenant: str, operation: str) -> None:
+        """Note that an erasure is proved, and forget what it needed until then: who may erase a team, who wrote last.
+
+        Raises:
+            StoreUnavailable: A store does not answer; call it again.
+        """
         await self._members.end_erasure(tenant)
         await self._erasures.end(tenant)
+        latest = await self._latest(tenant)
+        if latest is not None and latest.operation == operation:
+            await together(*(log.add(latest.changed(ended=True)) for log in self._logs.values()))
 
     async def left(self, tenant: str) -> tuple[str, ...]:
         """Return what is left of a user in the stores, read again; empty: nothing."""
@@ -229,6 +257,12 @@ class Eraser:
 
     async def _known(self) -> list[dict[str, Erasure]]:
         return list(await together(*(log.all() for log in self._logs.values())))
+
+
+def _standing(latest: Erasure | None, operation: str) -> Standing:
+    if latest is not None and latest.operation != operation:
+        return Standing.TAKEN_OVER
+    return Standing.ENDED if latest is not None and latest.ended else Standing.GOES_ON
 
 
 def _content(held: Holdings, tenant: str) -> tuple[str, ...]:

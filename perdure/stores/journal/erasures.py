@@ -36,8 +36,7 @@ class ErasureLog:
         def write() -> None:
             disk.make_folder(self._folder)
             with disk.locked(self._folder):
-                known = self._all().get(erasure.tenant)
-                if known is None or known.order < erasure.order:
+                if erasure.follows(self._all().get(erasure.tenant)):
                     disk.append(self._folder / _FILE, erasure.model_dump_json().encode() + b"\n")
 
         await disk.in_thread(Store.JOURNAL, write)

@@ -19,7 +19,7 @@ ID = "journal.id"
 _MARKS = ".marks"
 _REMOVED = "removed"
 _MARK = re.compile(rb"(\d+) (\d+) (\d+)((?: \S+)*) *\n")
-_GONE = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
+_GONE = re.compile(r"^(\w+) (\d+)(?: \S+)*$", re.MULTILINE)
 _RETIRED = " retired"
 _WIDTH = 48
 """Bytes of a mark: well within one sector, which a disk writes as a whole."""
@@ -179,7 +179,9 @@ class JournalMarks:
         line = f"{mark.begun} {mark.done} {mark.claimed}{state} v{MARK_FORMAT}"
         handle = os.open(self.folder / _MARKS / writer, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
-            os.pwrite(handle, f"{line:<{_WIDTH}}\n".encode(), 0)
+            size = os.pwrite(handle, f"{line:<{_WIDTH}}\n".encode(), 0)
+            # A later build may have written a longer one.
+            os.ftruncate(handle, size)
             os.fdatasync(handle)
         finally:
             os.close(handle)

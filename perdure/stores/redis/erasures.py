@@ -61,8 +61,7 @@ class RedisErasures:
     async def add(self, erasure: Erasure) -> None:
         """Keep an erasure; from then on no change that was accepted before it is written."""
         await self._raise([keys.epoch(erasure.tenant)], erasure.epoch)
-        known = await self.of(erasure.tenant)
-        if known is None or known.order < erasure.order:
+        if erasure.follows(await self.of(erasure.tenant)):
             await ask(self._redis, "HSET", keys.ERASURES, erasure.tenant, erasure.model_dump_json())
 
     async def advance(self, tenant: str) -> int:

@@ -56,8 +56,7 @@ class WeaviateErasures:
             # Weaviate may be set to make what a write lacks, in a form of its own.
             if not await collection.exists():
                 raise StoreUnavailable(Store.WEAVIATE, f"has no collection {collection.name} yet; {WHO_CREATES}")
-        known = await self.of(erasure.tenant)
-        if known is not None and known.order >= erasure.order:
+        if not erasure.follows(await self.of(erasure.tenant)):
             return
         properties: Any = {"line": erasure.model_dump_json()}
         async with answered_within(self._timeout):

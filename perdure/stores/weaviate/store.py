@@ -153,9 +153,9 @@ class LongTerm(Searches):
         for kind, of_kind in _by_kind(ids).items():
             await self._writes.delete(tenant, kind, of_kind, fence)
 
-    async def drop_tenant(self, tenant: str) -> None:
-        """Remove a tenant with all that it has."""
-        await self._writes.drop(tenant)
+    async def drop_tenant(self, tenant: str, *, fence: Fence = never) -> None:
+        """Remove a tenant with all that it has; ``fence`` is called as for ``put``."""
+        await self._writes.drop(tenant, fence)
 
     async def get(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that are there, whatever their state."""

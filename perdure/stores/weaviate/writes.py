@@ -108,7 +108,7 @@ class Writes:
         except MissingTenant:
             return
 
-    async def drop(self, tenant: str) -> None:
+    async def drop(self, tenant: str, fence: Fence) -> None:
         """Remove a tenant."""
         for kind in KINDS:
             collection = await self._connection.collection(kind)
@@ -117,6 +117,7 @@ class Writes:
                 if found and found.activity_status is not TenantActivityStatus.ACTIVE:
                     # An inactive one has left its folder behind in some versions (weaviate#8889).
                     await collection.tenants.activate(tenant)
+                fence()
                 await collection.tenants.remove([tenant])
 
     async def _to_its_end(self, write: Coroutine[Any, Any, None]) -> None:

@@ -235,6 +235,29 @@ async def test_a_writer_that_sleeps_between_its_last_look_at_the_lease_and_its_w
     assert bool(await stores.longterm.get(tenant, ["exec_1"])) is not protected
 
 
+@pytest.mark.parametrize("protected", [True, False], ids=["fence", "control"])
+async def test_a_purge_that_sleeps_between_its_last_look_at_the_lease_and_its_deletion_removes_nothing(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    delete, clock, slept = LongTerm.delete, time.clock_gettime, 0.0
+
+    def later(which: int) -> float:
+        return clock(which) + slept
+
+    async def late(self: LongTerm, tenant: str, ids: Sequence[str], **fenced: Any) -> None:
+        nonlocal slept
+        slept = LEASE_SECONDS
+        await delete(self, tenant, ids, **(fenced if protected else {}))
+
+    first = await change(stores, 1, BY, "first")
+    await stores.door.change(tenant, [dataclasses.replace(first, entry=believed(1).forgotten("too old", NOW))])
+    monkeypatch.setattr(time, "clock_gettime", later)
+    monkeypatch.setattr(LongTerm, "delete", late)
+    with pytest.raises(LeaseLost) if protected else contextlib.nullcontext():
+        await stores.door.remove(tenant, {"mem_1": 1}, at=NOW, operation="purge", by=BY, why="too old")
+    assert bool(await stores.longterm.get(tenant, ["mem_1"])) is protected
+
+
 @pytest.mark.parametrize("protected", [True, False], ids=["lease", "control"])
 async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
     servers: Servers, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool

@@ -62,6 +62,27 @@ async def test_what_was_said_last_counts_unless_it_was_held_up_and_however_late_
     assert await said("four", joins=True, at=now), "the control"
 
 
+async def test_what_was_held_up_brings_to_redis_what_overtook_it(
+    here: Deployment, team: str, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members, now = here.services.members, datetime.now(UTC)
+
+    async def said(operation: str, *, joins: bool, at: datetime) -> None:
+        await members.say(team, user, belongs=joins, operation=operation, by=ADMIN, at=at)
+
+    async def away(*_: object, **__: object) -> None:
+        raise StoreUnavailable("redis", "it went away")
+
+    await said("one", joins=True, at=now - timedelta(seconds=30))
+    with monkeypatch.context() as patched:
+        patched.setattr(RedisMembers, "write", away)
+        with pytest.raises(StoreUnavailable):
+            await said("two", joins=False, at=now)
+    assert await belongs(members, team, user), "the control"
+    await said("held up", joins=True, at=now - timedelta(seconds=20))
+    assert not await belongs(members, team, user)
+
+
 async def test_the_list_and_the_index_are_rebuilt_where_redis_or_the_journal_lost_them(
     here: Deployment, team: str, user: str
 ) -> None:

@@ -107,6 +107,17 @@ async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Store
 
 
 @pytest.mark.slow
+async def test_a_process_that_rests_does_not_keep_a_loss_from_being_told(own: Stores) -> None:
+    resting = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+    async with resting.writing():
+        pass
+    for mark in (own.journal.folder / ".marks").iterdir():
+        os.utime(mark, (1, 1))
+    await ask(own.redis, "FLUSHALL")
+    assert await own.whole.begin(TenantKey(TENANT_KEY)) == (Loss(Store.REDIS, LossKind.LOST),)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("marks", [True, False], ids=["marked", "control: no newer mark"])
 @pytest.mark.parametrize("server", [Server.REDIS, Server.WEAVIATE])
 async def test_a_copy_from_before_a_long_rest_is_still_known_to_be_older(

@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from localservers import Server
+from perdure.memory.wholeness import COMPARED_EVERY
 from perdure.stores.redis.connection import ask, connect
+from perdure.stores.redis.marks import RedisMarks
 from tests.conftest import OwnServers, Servers
+from tests.deployment import deployment
+from tests.integration.memory.forgetting.test_forgetter import passing, write
 from tests.integration.worker.cli.installation import STARTED_WITHIN, installation, nothing_configured, unanswered
 from tests.support.guarding import Policies
-from tests.support.waiting import until_true
+from tests.support.waiting import until, until_true
 
 
 @pytest.mark.parametrize("how", ["terminate", pytest.param("interrupt", marks=pytest.mark.slow)])
@@ -154,6 +158,26 @@ async def test_a_model_that_is_away_does_not_keep_it_from_starting(own_servers: 
         )
         process.terminate()
         assert await asyncio.wait_for(process.wait(), 15) == 0
+
+
+@pytest.mark.slow
+async def test_it_notices_within_seconds_that_redis_was_emptied_although_nothing_asks_it(
+    own_servers: OwnServers, tmp_path: Path, tenant: str
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with (
+        aclosing(connect(fleet.addresses.redis_url)) as redis,
+        installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given,
+    ):
+        await given.ready_worker()
+        home = Path(given.environment["PERDURE_HOME"])
+        async with deployment(fleet.addresses, home, serving=False) as here:
+            await write(here.services, tenant, passing("kept", "o1"))
+        marks = RedisMarks(redis)
+        await ask(redis, "FLUSHALL")
+        # The stores are compared every 10 s; what can be rebuilt is.
+        await until(marks.since, bool, seconds=3 * COMPARED_EVERY)
+        assert "data was lost" in (tmp_path / "worker-0.log").read_text()
 
 
 @pytest.mark.slow

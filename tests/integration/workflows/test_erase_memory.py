@@ -1,7 +1,9 @@
 """Erasing a user on the real servers: nothing is left, nobody else is touched, and nothing older comes back."""
 
 import asyncio
+import contextlib
 import signal
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,14 +16,15 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
+from temporalio.testing import ActivityEnvironment
 
 from activities import erasure
 from activities.episodes import PATIENCE
-from activities.erasure import EndRunsCall, ErasureActivities, TenantCall
+from activities.erasure import BeginErasureCall, EndRunsCall, ErasureActivities, TenantCall
 from activities.jobs import job_id
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest, history
-from perdure.errors import InvalidTask, TaskFailed, TenantErased, UnknownOwner
+from perdure.errors import InvalidTask, LeaseLost, TaskFailed, TenantErased, UnknownOwner
 from perdure.memory.membership import MemberBook
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Attribute, Workflow
@@ -30,11 +33,13 @@ from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.feedback import RedisFeedback
+from perdure.stores.redis.leases import LEASE_SECONDS
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.tenant_inventory import holdings
+from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal.attributes import tenant_attributes
 from perdure.values.access_tokens import TokenRequest, TokenScope
 from perdure.values.episodes import Episode, EpisodeKind
@@ -352,17 +357,21 @@ async def test_an_erasure_that_was_held_up_removes_nothing_of_who_came_back(
     assert len([one for one in await gateway.tokens(by=TESTER) if one.user_id == user]) == 1
 
 
-@pytest.mark.parametrize("later", [True, False], ids=["a later one began", "control: none did"])
-async def test_an_erasure_removes_nothing_more_once_a_later_one_has_begun(
-    here: Deployment, gateway: Gateway, tmp_path: Path, later: bool
+@pytest.mark.parametrize("over", ["a later one began", "it has ended", ""], ids=lambda over: over or "control")
+async def test_an_erasure_removes_nothing_more_once_it_is_over_or_a_later_one_has_begun(
+    here: Deployment, gateway: Gateway, tmp_path: Path, over: str
 ) -> None:
     user = f"user {uuid4().hex}"
     services, tenant, now = here.services, here.services.tenant_key.tenant_of(user), datetime.now(UTC)
     await services.eraser.begin(tenant, operation="first", by=TESTER, at=now)
-    if later:
-        await services.eraser.begin(tenant, operation="later", by=TESTER, at=now, asked_at=now)
+    if over == "a later one began":
+        await services.eraser.begin(tenant, operation="later", by=TESTER, at=datetime.now(UTC))
         await services.eraser.remove(tenant, "later")
+    elif over:
+        await services.eraser.remove(tenant, "first")
+        await services.eraser.end(tenant, "first")
     await remembered(gateway, user)
+    await gateway.create_token(TokenRequest(name="t", scopes=(TokenScope.READ,), user_id=user), by=TESTER)
     agents = Bench(client=here.client, queue=here.queue, folder=tmp_path, deployed=here)
     waiting = AgentTask(task_id=uuid4().hex, user_id=user, skill=agents.skill(WAITS), inputs={"word": "secret"})
     await gateway.start(waiting, by=TESTER)
@@ -374,10 +383,36 @@ async def test_an_erasure_removes_nothing_more_once_a_later_one_has_begun(
     activities = activities_of(here)
     ending = EndRunsCall(tenant=tenant, operation="first", terminate=True)
     call = TenantCall(tenant=tenant, operation="first")
+    beginning = BeginErasureCall(user_id=user, operation="first", by=TESTER, asked_at=now, at=now)
+    await ActivityEnvironment().run(activities.begin, beginning)
     ended = await activities.end_runs(ending) + await activities.delete_runs(call)
     await activities.erase_stores(call)
-    assert (ended == 0, await texts(gateway, user) == [SECRET]) == (later, later)
-    assert (await activities.prove(call)).superseded == later
+    token = bool([one for one in await gateway.tokens(by=TESTER) if one.user_id == user])
+    assert (ended == 0, await texts(gateway, user) == [SECRET], token) == (bool(over),) * 3
+    proof = await activities.prove(call)
+    assert (proof.superseded, proof.left) == (over == "a later one began", (TAKEN_OVER,) if proof.superseded else ())
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["fence", "control"])
+async def test_an_erasure_that_sleeps_between_its_last_look_at_the_lease_and_removing_removes_nothing(
+    here: Deployment, gateway: Gateway, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    user = f"user {uuid4().hex}"
+    eraser, tenant = here.services.eraser, here.services.tenant_key.tenant_of(user)
+    await remembered(gateway, user)
+    await eraser.begin(tenant, operation="first", by=TESTER, at=datetime.now(UTC))
+    drop, clock, slept = LongTerm.drop_tenant, time.clock_gettime, 0.0
+
+    async def late(self: LongTerm, tenant: str, **fenced: Any) -> None:
+        nonlocal slept
+        slept = LEASE_SECONDS
+        await drop(self, tenant, **(fenced if protected else {}))
+
+    monkeypatch.setattr(time, "clock_gettime", lambda which: clock(which) + slept)
+    monkeypatch.setattr(LongTerm, "drop_tenant", late)
+    with pytest.raises(LeaseLost) if protected else contextlib.nullcontext():
+        await eraser.remove(tenant, "first")
+    assert bool(await here.services.longterm.total(tenant)) is protected
 
 
 async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deployment) -> None:

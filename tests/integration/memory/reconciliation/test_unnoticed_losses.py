@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx2
 import pytest
 from temporalio.client import WorkflowHandle
 
@@ -51,6 +52,15 @@ async def empty_redis(fleet: Fleet, home: Path, tenant: str) -> None:
     async with deployment(fleet.addresses, home, serving=False) as here:
         await fill(here.services, tenant)
         await ask(here.services.redis, "FLUSHALL")
+
+
+async def empty_weaviate(fleet: Fleet, home: Path, tenant: str) -> None:
+    """Remember and forget, and have Weaviate lose all of it."""
+    async with deployment(fleet.addresses, home, serving=False) as here:
+        await fill(here.services, tenant)
+    await fleet.stop(Server.WEAVIATE)
+    shutil.rmtree(fleet.data(Server.WEAVIATE))
+    await fleet.start(Server.WEAVIATE)
 
 
 async def put_back(fleet: Fleet, home: Path, tenant: str, server: Server, copy: Path) -> None:
@@ -124,17 +134,25 @@ async def test_a_sweep_waits_for_the_due_dates_that_redis_lost(
         assert (found.tenants, found.forgotten) == ((1, 1) if compared else (0, 0))
 
 
+async def test_a_worker_makes_no_collections_at_its_start_where_weaviate_lost_them(
+    own_servers: OwnServers, tmp_path: Path, tenant: str, compared: bool
+) -> None:
+    fleet, home = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "home"
+    await empty_weaviate(fleet, home, tenant)
+    token = fleet.addresses.weaviate_api_key
+    headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+    async with deployment(fleet.addresses, home, serving=False), httpx2.AsyncClient(headers=headers) as web:
+        made = (await web.get(f"{fleet.addresses.weaviate_url}/v1/schema")).json()["classes"]
+        assert bool(made) is not compared
+
+
 @pytest.mark.parametrize("lost", ["emptied", "an older copy"])
 async def test_recall_gives_what_is_remembered_although_weaviate_lost_it(
     own_servers: OwnServers, tmp_path: Path, tenant: str, lost: str, compared: bool
 ) -> None:
     fleet, home = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "home"
     if lost == "emptied":
-        async with deployment(fleet.addresses, home, serving=False) as here:
-            await fill(here.services, tenant)
-        await fleet.stop(Server.WEAVIATE)
-        shutil.rmtree(fleet.data(Server.WEAVIATE))
-        await fleet.start(Server.WEAVIATE)
+        await empty_weaviate(fleet, home, tenant)
     else:
         await put_back(fleet, home, tenant, Server.WEAVIATE, tmp_path / "copy")
     async with deployment(fleet.addresses, home, serving=False) as here:

@@ -149,7 +149,16 @@ async def test_a_slow_stop_lets_requests_end(installed: Installation, user: str)
         async with client_of(url, token) as client:
             item = {"kind": "memory", "content": "The lift is out of order.", "occurrence": "x"}
             sent = await client.post("/v2/control/ingest", json={"user_id": user, "items": [item]})
-            waiting = asyncio.create_task(client.get(sent.headers["Location"], params={"user_id": user, "wait": 30}))
-            await asyncio.sleep(0.05)
+            asked = asyncio.Event()
+
+            async def trace(event: str, _: object) -> None:
+                if event.endswith("send_request_body.complete"):
+                    asked.set()
+
+            where, question = sent.headers["Location"], {"user_id": user, "wait": 30}
+            waiting = asyncio.create_task(client.get(where, params=question, extensions={"trace": trace}))
+            await asked.wait()
+            # What it has answered now came later than that.
+            await client.get("/livez")
             running.process.send_signal(signal.SIGTERM)
             assert (await waiting).json()["status"] == "done"

@@ -13,11 +13,13 @@ from pydantic import JsonValue
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.errors import InvalidInput, UnknownOwner
 from perdure.identity import author_id
+from perdure.memory.erasure.eraser import Eraser
+from perdure.memory.membership import MemberBook
 from perdure.names import Attribute
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.values.entries import Memory, Purpose
-from perdure.values.erasures import ErasureReceipt
+from perdure.values.erasures import Erasure, ErasureReceipt
 from perdure.values.jobs import Fate, ItemReceipt
 from perdure.values.memberships import MemberRequest
 from perdure.values.requests import (
@@ -341,6 +343,34 @@ async def test_erasing_a_team_leaves_its_members_and_erasing_a_member_leaves_the
     await refusal(doors(gateway, kim, team)["recall"], team)
     assert await gateway.members(team, by=ADMIN) == []
     assert await texts(gateway, kim, None) == ["The release train of kim leaves on Friday."]
+
+
+async def test_a_proved_receipt_is_had_again_although_another_erasure_was_taken_over_later(
+    here: Deployment, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, team = f"user {uuid4().hex}", f"team:{uuid4().hex[:12]}"
+    await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=True), by=ADMIN)
+    request, services = EraseRequest(user_id=user, of=team), here.services
+
+    async def found(*_: object) -> str:
+        return services.tenant_key.tenant_of_owner(team)
+
+    async def taken_over(self: Eraser, tenant: str, *, operation: str, **more: Any) -> Erasure:
+        return Erasure(tenant=tenant, epoch=1, at=datetime.now(UTC), operation="the other one")
+
+    first = await gateway.erase(request, by=ADMIN)
+    assert first.proved
+    with monkeypatch.context() as patched:
+        patched.setattr(MemberBook, "erasable", found)
+        patched.setattr(Eraser, "begin", taken_over)
+        assert not (await gateway.erase(request, by=ADMIN)).proved
+
+    async def again() -> ErasureReceipt | None:
+        with suppress(UnknownOwner):
+            return await gateway.erase(request, by=ADMIN)
+        return None
+
+    assert await until(again, lambda one: one is not None) == first.changed(earlier=True)
 
 
 async def test_a_team_whose_erasure_was_cut_off_is_erased_by_its_members_and_nobody_else(

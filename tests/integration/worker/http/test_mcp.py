@@ -89,8 +89,7 @@ async def test_only_whom_a_person_gave_a_token_is_asked_for_an_answer(service: S
             assert "no person holds the token" in said(answer)
             await service.gateway.cancel(task["workflow_id"], by=ADMIN)
             return
-        while (where := await _where(client, task))["is_open"]:
-            pass
+        where = await until(lambda: _where(client, task), lambda found: not found["is_open"])
         assert where["result"]["output"] == "hello"
 
 

@@ -10,6 +10,7 @@ from localservers import Server
 from tests.conftest import OwnServers
 from tests.integration.worker.http.test_mcp import connected, said
 from tests.support.http_service import http_service
+from tests.support.waiting import until
 from worker.mcp import memories
 
 
@@ -30,8 +31,10 @@ async def test_who_remembers_while_weaviate_is_away_is_told_that_it_goes_on(
             assert "goes on" in waits.structured_content["reason"]
         await fleet.start(Server.WEAVIATE)
         async with connected(service, token) as client, asyncio.timeout(60):
-            while (await client.call_tool("remember", given)).structured_content == waits.structured_content:
-                pass
+            said_once = waits.structured_content
+            await until(
+                lambda: client.call_tool("remember", given), lambda answer: answer.structured_content != said_once
+            )
             found = await client.call_tool("recall", {"text": "Which Postgres does billing run on?"})
             assert found.structured_content is not None
             assert len(found.structured_content["items"]) == 1

@@ -17,6 +17,7 @@ from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, TextCon
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import COMMAND, Installation, installation
 from tests.support import pages
+from tests.support.waiting import until
 from worker.mcp.memories import DATA
 
 
@@ -135,8 +136,7 @@ async def test_a_question_of_a_task_is_answered_by_the_user_and_not_by_the_model
         assert "did not answer" in said(await client.call_tool("answer_question", answering_it))
         assert "was taken" in said(await client.call_tool("answer_question", answering_it))
         assert "Which licence does nodeenv" in asked[1]
-        while (where := await _where(client, task))["is_open"]:
-            pass
+        where = await until(lambda: _where(client, task), lambda found: not found["is_open"])
         assert where["result"]["status"] == "completed"
         told = await client.read_resource(f"perdure://tasks/{task['workflow_id']}/explanation")
         [explained] = told.contents
@@ -165,7 +165,7 @@ async def _where(client: Client, task: dict[str, str]) -> dict[str, Any]:
 
 
 async def _asked(client: Client, task: dict[str, str]) -> str:
-    while True:
-        progress = (await _where(client, task))["progress"]
-        if progress and progress["questions"]:
-            return str(progress["questions"][0]["id"])
+    where = await until(
+        lambda: _where(client, task), lambda found: bool(found["progress"] and found["progress"]["questions"])
+    )
+    return str(where["progress"]["questions"][0]["id"])

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 from temporalio.client import Client, WorkflowFailureError
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 
 from activities.task_runs import TaskRuns
 from perdure import Actor, ActorKind, AgentTask, Answer
@@ -38,7 +38,16 @@ steps:
   - {id: then, tool: echo, args: {value: 1}, approve: "Go on?"}
 """
 
-READ = "inputs: {value: any}\nsteps: [{id: a, tool: echo, args: {value: '${inputs.value}'}}]"
+READ = """
+inputs: {value: any}
+steps: [{id: a, tool: echo, args: {value: "${inputs.value}"}}]
+output: "${steps.a.output}"
+"""
+
+READ_OFTEN = """
+inputs: {tries: string, fails: integer}
+steps: [{id: a, tool: flaky, args: {ledger: "${inputs.tries}", fails: "${inputs.fails}"}}]
+"""
 
 SEND_THEN_FAIL = """
 inputs: {ledger: string, tries: string}
@@ -121,6 +130,32 @@ async def test_before_the_first_claim_a_failed_task_starts_again_with_other_inpu
     assert "inputs.line: is missing" in await refused(agents, task)
     mended = task.changed(inputs={"ledger": str(ledger), "line": "May"})
     assert (await (await agents.start(mended)).result()).output == "May"
+
+
+async def test_a_failed_task_that_claimed_nothing_starts_again_with_other_inputs_or_a_mended_skill(
+    agents: Bench,
+) -> None:
+    skill, tries = agents.skill(READ_OFTEN), agents.ledger()
+    task = agents.task(skill, inputs={"tries": str(tries), "fails": 99})
+    other = agents.task(skill, inputs={"tries": str(tries), "fails": 99})
+    for one in (task, other):
+        assert "tool 'flaky' raised" in await refused(agents, one)
+    again = await agents.start(task.changed(inputs={"tries": str(tries), "fails": 0}))
+    assert (await again.result()).done == 1
+    mended = "inputs: {tries: string, fails: integer}\nsteps: [{id: a, tool: echo, args: {value: mended}}]"
+    (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{mended}")
+    assert (await (await agents.start(other)).result()).done == 1
+
+
+async def test_somebody_else_under_the_id_of_an_ended_workflow_gets_nothing_of_it(agents: Bench) -> None:
+    skill, id_ = agents.skill(READ), another()
+    hers = agents.task(skill, inputs={"value": "ada's"})
+    await (await agents.start(hers, id_=id_)).result()
+    his = agents.task(skill, inputs={"value": "bob's"}, task_id=hers.task_id)
+    with pytest.raises(WorkflowAlreadyStartedError):
+        await agents.start(his, id_=id_)
+    # The control: under another id, the same task of theirs runs.
+    assert (await (await agents.start(his, id_=another())).result()).output == "bob's"
 
 
 @pytest.mark.slow

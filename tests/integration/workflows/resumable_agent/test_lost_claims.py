@@ -1,6 +1,7 @@
 """Redis loses its claims: an effect that may have happened is found out or asked about, and a new one simply made."""
 
 import signal
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from localservers import Server
+from localservers import Fleet, Server
 from perdure import Answer
 from perdure.agent.steps.once import OnceRunner
 from perdure.errors import ClaimLost
@@ -19,8 +20,9 @@ from perdure.stores.redis.connection import ask, connect
 from perdure.values.questions import QuestionKind
 from tests.conftest import OwnServers
 from tests.crash.test_tool_steps import lines, reset
+from tests.integration.memory.reconciliation.test_losses import copied
 from tests.integration.workflows.resumable_agent.test_without_redis import refused_before
-from tests.support.harness import bench
+from tests.support.harness import Bench, bench
 from tests.support.processes import processes
 from tests.support.waiting import question_of, until, until_true
 
@@ -296,25 +298,51 @@ async def approve(handle: WorkflowHandle[Any, Any]) -> None:
     await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
 
 
+@pytest.mark.parametrize("loss", ["emptied", "rebuilt", "an older copy"])
 @pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
 async def test_a_person_has_a_failed_step_tried_again(
-    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool, loss: str
 ) -> None:
     if not carried:
         trust_what_is_there(monkeypatch)
     fleet, ledger = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "ledger"
     async with bench(fleet.addresses, tmp_path) as agents:
         args = f"{{ledger: '{ledger}', line: x}}"
-        text = f"steps: [{{id: s, tool: append_too_much, args: {args}, on_failure: ask}}]"
-        handle = await agents.start(agents.task(agents.skill(text)))
-        failed = await question_of(handle)
+        wait = "{id: wait, tool: echo, args: {value: 1}, approve: 'Go on?'}"
+        more = f"{{id: more, tool: append_blindly, args: {{ledger: '{ledger}', line: y}}}}"
+        failing = f"{{id: s, tool: append_too_much, args: {args}, on_failure: ask}}"
+        handle = await agents.start(agents.task(agents.skill(f"steps: [{wait}, {failing}, {more}]")))
+        await question_of(handle)
+        restore = await copied(fleet, Server.REDIS, tmp_path / "copy")
+        await approve(handle)
+        failed = await question_of(handle, "s")
         assert failed.kind is QuestionKind.FAILURE
-        await ask(agents.services.redis, "FLUSHALL")
+        await lose(fleet, agents, loss, restore)
         await handle.execute_update("answer", Answer(question_id=failed.id, value="retry"))
         question = await until(lambda: question_of(handle), lambda one: one != failed)
         assert (question.text == LOST.format("append_too_much")) == carried
-        await handle.terminate()
-    assert lines(ledger) == ["x"] * (1 if carried else 2)
+        if carried:
+            await handle.execute_update("answer", Answer(question_id=question.id, value="done"))
+            # What is first tried after the loss is simply done.
+            assert (await handle.result()).done == 3
+        else:
+            await handle.terminate()
+    assert lines(ledger) == (["x", "y"] if carried else ["x", "x"])
+
+
+async def lose(fleet: Fleet, agents: Bench, loss: str, restore: Callable[[], None]) -> None:
+    """Lose Redis's claims, and rebuild what can be, or replace it by an older copy."""
+    if loss == "an older copy":
+        await fleet.stop(Server.REDIS)
+        restore()
+        await fleet.start(Server.REDIS)
+        return
+    await ask(agents.services.redis, "FLUSHALL")
+    if loss == "rebuilt":
+        whole = agents.services.whole
+        found = await whole.compare()
+        assert await whole.rebuilt(found, await whole.rebuilding(found))
+        assert await whole.compare() == ()
 
 
 @pytest.mark.parametrize("value", ["done", "not_done"])
