@@ -103,7 +103,7 @@ def restart(settings: Settings, progress: Callable[[str], None] = lambda _: None
     """
     current = state(settings)
     if current is None:
-        raise NothingRuns(f"nothing runs in {settings.home}; start it with 'perdure up'")
+        raise NothingRuns(f"nothing runs in {settings.home}")
     before = current.worker
     if before is None and current.foreground:
         pid = current.foreground[0].pid
@@ -130,7 +130,7 @@ def serve(settings: Settings, progress: Callable[[str], None] = lambda _: None) 
     """
     current = state(settings)
     if current is None:
-        raise NothingRuns(f"nothing runs in {settings.home}; start it with 'perdure up'")
+        raise NothingRuns(f"nothing runs in {settings.home}")
     if current.service is None:
         progress("starting the HTTP service")
         with ordered(settings.home, _order(settings)):

@@ -182,9 +182,19 @@ class WorkerUnavailable(Unavailable):
 
 
 class NothingRuns(Unavailable):
-    """No servers are configured, and none run here."""
+    """No servers are configured, and none run here.
+
+    Args:
+        problem: Where it is that nothing runs.
+        fix: How it is started.
+    """
 
     code = "PRD205"
+    parts = ("problem", "fix")
+
+    def __init__(self, problem: str, *, fix: str = "start it with 'perdure up'") -> None:
+        self.problem, self.fix = problem, fix
+        super().__init__(f"{problem} ({fix})")
 
 
 class TenantKeyMissing(Unavailable):

@@ -95,5 +95,5 @@ def reachable(settings: Settings) -> Addresses:
     """
     addresses = localservers.running(settings)
     if addresses is None:
-        raise NothingRuns("nothing runs here: start it with 'perdure up', or set the servers' addresses")
+        raise NothingRuns("nothing runs here", fix="start it with 'perdure up', or set the servers' addresses")
     return addresses

@@ -108,7 +108,7 @@ def explained(*, as_json: bool = False) -> Generator[None]:
         # The command line itself is wrong, which has no code of its own.
         if not (as_json and isinstance(error, _Misused)):
             raise
-        show_json({"error": told(_misuse(error.format_message()))})
+        show_json({"error": told(_misuse(error))})
         raise typer.Exit(Exit.REFUSED) from None
     except KeyboardInterrupt:
         raise typer.Exit(Exit.DETACHED) from None
@@ -138,11 +138,14 @@ def _from_here(text: str, error: PerdureError) -> str:
     return text.replace(place, shorter, 1) if place else text
 
 
-def _misuse(text: str) -> InvalidInput:
-    """Return what is wrong with a command line, with the example or the suggestion as the fix."""
+def _misuse(error: Any) -> InvalidInput:
+    """Return what is wrong with a command line, with the example, the suggestion or its help as the fix."""
+    text: str = error.format_message()
     problem, _, fix = text.partition(" For example: ")
     if not fix and (both := _SUGGESTED.fullmatch(text)):
         problem, fix = both[1], both[2]
+    if not fix and error.ctx is not None:
+        fix = f"'{error.ctx.command_path} {error.ctx.help_option_names[0]}' says what it takes"
     return InvalidInput("arguments", problem, fix=fix)
 
 

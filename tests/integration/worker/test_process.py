@@ -130,7 +130,7 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
         (
             nothing_configured() | {"PERDURE_HOME": str(tmp_path / "empty")},
             3,
-            "nothing runs here: start it with 'perdure up'",
+            "nothing runs here (start it with 'perdure up'",
         ),
     )
     async with installation(servers, tmp_path) as given:
