@@ -4,6 +4,8 @@ import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated
@@ -19,6 +21,7 @@ _PATH_LEADS = (
     "correct the path: a relative one leads from the folder of perdure.toml if it is written there, and otherwise from "
     "the folder in which the command runs"
 )
+
 
 
 def is_file(name: str) -> bool:
@@ -60,8 +63,15 @@ def require_model_form(name: str, field: str, error: type[InvalidInput] = Invali
         raise error(field, f"there is no model {name!r}", fix=fix)
 
 
+@contextmanager
+def printing_aside() -> Generator[None]:
+    """Have what the code of others prints, while it is loaded, go to stderr: on stdout a script reads results."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
 def module_of(name: str, field: str) -> ModuleType:
-    """Import a module.
+    """Import a module. What it prints meanwhile goes to stderr.
 
     Args:
         name: Its import path, such as ``shop.tools``, or its file, such as ``./tools.py``: it is then loaded under a
@@ -74,7 +84,8 @@ def module_of(name: str, field: str) -> ModuleType:
     """
     path, of_file = Path(name).expanduser(), is_file(name)
     try:
-        return _of_file(path.resolve()) if of_file else importlib.import_module(name)
+        with printing_aside():
+            return _of_file(path.resolve()) if of_file else importlib.import_module(name)
     except _Ambiguous as problem:
         raise InvalidInput(
             field, str(problem), fix="rename one of them, or name one file of tools that imports both"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from perdure.errors import InvalidInput, PerdureError
-from perdure.modules import module_of
+from perdure.modules import module_of, printing_aside
 
 _LONGEST = 500
 """Characters that are told of why a module's function failed; a choice."""
@@ -28,7 +28,8 @@ def provided(name: str, opens: str, needs: Sequence[str], *, field: str, **how: 
     if not callable(function):
         raise InvalidInput(field, f"{module} has no function {opens}", fix="see docs/models.md")
     try:
-        opened = function(model, **how)
+        with printing_aside():
+            opened = function(model, **how)
     except PerdureError:
         raise
     except Exception as error:

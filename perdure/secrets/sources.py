@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 from pydantic import SecretStr
 
 from perdure.errors import InvalidInput, Unavailable
+from perdure.modules import printing_aside
 from perdure.secrets.redaction import KNOWN
 
 R = TypeVar("R")
@@ -173,12 +174,14 @@ def _plugged_in(place: str) -> SecretSource:
     if not (module and name):
         raise InvalidInput(field, f"is {place!r}", fix="write module:name")
     try:
-        found: Any = getattr(importlib.import_module(module), name)
+        with printing_aside():
+            found: Any = getattr(importlib.import_module(module), name)
     # Whatever goes wrong while a module is imported, the error names it.
     except Exception as problem:
         raise InvalidInput(field, f"{place!r} cannot be imported: {type(problem).__name__}: {problem}") from problem
     if isinstance(found, type) or (callable(found) and not isinstance(found, SecretSource)):
-        found = found()
+        with printing_aside():
+            found = found()
     if not isinstance(found, SecretSource):
         fix = "give it two methods: async has(name) -> bool and async get(name) -> str | None"
         raise InvalidInput(field, f"{place!r} is no source of secrets", fix=fix)

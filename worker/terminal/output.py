@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json, to_json
 from rich.console import Console, RenderableType
 
 from perdure.documents import refused
@@ -69,7 +70,13 @@ def program() -> str:
 def show_json(value: BaseModel | dict[str, Any] | list[Any]) -> None:
     """Print a value for a script: JSON, and nothing else, on stdout."""
     plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    sys.stdout.write(json.dumps(plain, indent=2, ensure_ascii=False, default=str) + "\n")
+    try:
+        text = json.dumps(plain, indent=2, ensure_ascii=False, default=str, allow_nan=False)
+    except ValueError:
+        # JSON has no infinite numbers, which the schema of a tool may have: they are text.
+        finite = from_json(to_json(plain, inf_nan_mode="strings", fallback=str))
+        text = json.dumps(finite, indent=2, ensure_ascii=False)
+    sys.stdout.write(text + "\n")
 
 
 def say(text: str) -> None:

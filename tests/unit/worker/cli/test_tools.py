@@ -71,3 +71,33 @@ def test_a_tool_that_a_server_does_not_have_is_named() -> None:
 def test_an_argument_is_told_whatever_a_server_says_of_it(given: object, line: str) -> None:
     assert list(_arguments({"properties": {"a": given}, "required": None})) == [line]
     assert list(_arguments({"properties": [given]})) == []
+
+
+NOISY = """
+print("loaded")
+from perdure import tool
+@tool(effect="read")
+async def look(depth: float = float("inf")) -> int:
+    return 1
+"""
+
+
+@pytest.mark.parametrize("command", ["tools list", "tools show look", "secrets"])
+def test_a_module_that_prints_as_it_is_loaded_leaves_stdout_to_the_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
+    monkeypatch.setenv("PERDURE_TOOLS", json.dumps([str(tmp_path / "noisy.py")]))
+    monkeypatch.delenv("PERDURE_MCP_SERVERS")
+    ran = CliRunner().invoke(app, [*command.split(), "--json"])
+    assert (ran.exit_code, ran.stderr) == (0, "loaded\n")
+    json.loads(ran.stdout)
+
+
+def test_a_number_that_json_has_none_of_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "deep.py").write_text(NOISY, encoding="utf-8")
+    monkeypatch.setenv("PERDURE_TOOLS", json.dumps([str(tmp_path / "deep.py")]))
+    monkeypatch.delenv("PERDURE_MCP_SERVERS")
+    ran = CliRunner().invoke(app, ["tools", "show", "look", "--json"])
+    told = json.loads(ran.stdout, parse_constant=pytest.fail)
+    assert told["arguments"]["properties"]["depth"]["default"] == "Infinity"
