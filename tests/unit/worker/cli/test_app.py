@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import os
 import signal
 import subprocess
@@ -74,6 +75,14 @@ def test_a_module_that_hides_a_package_is_refused_in_one_sentence(tmp_path: Path
     assert ran.returncode == 2
     assert f"{tmp_path}/{name}.py: hides Perdure's own package {name}" in " ".join(ran.stderr.split())
     assert "Traceback" not in ran.stderr
+    ran = subprocess.run(
+        [*command, "--json"], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
+    )
+    error = json.loads(ran.stdout)["error"]
+    assert (ran.returncode, ran.stderr) == (2, "")
+    assert (error["code"], error["field"], error["place"]) == ("PRD100", f"{tmp_path}/{name}.py", "")
+    assert error["fix"].startswith("rename it, or take its folder off PYTHONPATH")
+    assert error["message"] == f"{error['field']}: {error['problem']} ({error['fix']})"
 
 
 # Where the commands are loaded, somebody presses Ctrl-C.
