@@ -22,6 +22,7 @@ _PATH_LEADS = (
     "the folder in which the command runs"
 )
 
+_FORMS = "give the import path of a module, such as shop.tools, or its file, such as ./tools.py"
 
 
 def is_file(name: str) -> bool:
@@ -83,6 +84,8 @@ def module_of(name: str, field: str) -> ModuleType:
             of one beside it, what to do.
     """
     path, of_file = Path(name).expanduser(), is_file(name)
+    if not of_file and "" in name.split("."):
+        raise InvalidInput(field, f"{name!r} names no module", fix=_FORMS)
     try:
         with printing_aside():
             return _of_file(path.resolve()) if of_file else importlib.import_module(name)
@@ -95,12 +98,18 @@ def module_of(name: str, field: str) -> ModuleType:
         top = name.partition(".")[0]
         if of_file and isinstance(problem, FileNotFoundError):
             text, fix = f"there is no file {path}", _PATH_LEADS
+        elif isinstance(problem, _NotPython):
+            text, fix = f"{path} is no Python file", _FORMS
         else:
             text = f"cannot be imported: {type(problem).__name__}: {problem}{_place(problem)}"
             fix = _why_missing(problem, path.resolve() if of_file else None)
         if top in PACKAGES:
             fix = f"a package of Perdure's is called {top}: name the file instead, such as ./{top}.py"
         raise InvalidInput(field, text, fix=fix) from problem
+
+
+class _NotPython(Exception):
+    """A file that Python cannot load as a module, or a folder."""
 
 
 class _Ambiguous(Exception):
@@ -171,7 +180,7 @@ def _of_file(path: Path) -> ModuleType:
     _see_beside(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise _NotPython
     module = importlib.util.module_from_spec(spec)
     # Before it runs: what it defines looks itself up by its module's name.
     sys.modules[name] = module

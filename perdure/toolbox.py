@@ -54,7 +54,7 @@ class Toolbox:
         found: list[Tool[..., Any]] = []
         for name in modules:
             try:
-                module = module_of(name, f"tools {name}")
+                module = module_of(name, f"tools {name}" if name else "tools")
             except InvalidInput as error:
                 if (fix := _how_to_declare(error.__cause__)) and not error.fix:
                     raise InvalidInput(error.field, error.problem, fix=fix) from error.__cause__
