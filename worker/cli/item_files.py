@@ -14,6 +14,9 @@ from perdure.errors import InvalidItem
 _items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
 
 
+_FIX = 'write a list of items, such as [{"kind": "memory", "content": "Tom likes tea."}]'
+
+
 def read_items(file: Path) -> list[JsonValue]:
     """Return the items in a file of JSON.
 
@@ -25,16 +28,19 @@ def read_items(file: Path) -> list[JsonValue]:
     """
     try:
         text = sys.stdin.read() if file == Path("-") else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(file, error, InvalidItem) from error
+    if not text.strip():
+        raise InvalidItem(str(file), "is empty", fix=_FIX)
+    try:
         items = _items.validate_python(json.loads(text, parse_constant=_not_json))
         # Refuses half a surrogate pair, and lists that are nested too deep to be sent.
         _items.dump_json(items)
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(file, error, InvalidItem) from error
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise InvalidItem(str(file), f"is not JSON: {error.msg.lower()} in {place}") from error
+        raise InvalidItem(str(file), f"is not JSON: {error.msg.lower()} in {place}", fix=_FIX) from error
     except (ValidationError, RecursionError, PydanticSerializationError) as error:
-        raise InvalidItem(str(file), "is not a JSON list of items", fix="write [{...}, {...}]") from error
+        raise InvalidItem(str(file), "is not a JSON list of items", fix=_FIX) from error
     return items
 
 

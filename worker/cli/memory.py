@@ -150,10 +150,11 @@ async def remember(
     user: User,
     of: Of = None,
     file: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
+            metavar="PATH",
             help="A JSON list of items instead, records or memories, such as "
-            '[{"kind": "memory", "content": "Tom likes tea."}]; - reads stdin.'
+            '[{"kind": "memory", "content": "Tom likes tea."}]; - reads stdin.',
         ),
     ] = None,
     memory_type: Annotated[
@@ -210,7 +211,7 @@ async def remember(
         )
         items: list[JsonValue] = [record]
     elif file:
-        items = read_items(file)
+        items = read_items(Path(file))
     else:
         items = [memory_of(content, memory_type, confidence, supersedes)]
     stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))

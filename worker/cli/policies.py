@@ -49,7 +49,8 @@ def try_(
     Example: perdure policies test cases.yaml
     """
     if not cases.is_file():
-        raise InvalidInput("CASES.yaml", f"there is no file {cases}", fix="give the path of a file with cases")
+        told = f"{cases} is no file" if cases.exists() else f"there is no file {cases}"
+        raise InvalidInput("CASES.yaml", told, fix="give the path of a file with cases")
     settings = Settings()
     policies = PolicyLibrary(settings.policies).read()
     text = text_of(cases, InvalidPolicy)

@@ -25,6 +25,8 @@ def require_one_kind(
     Raises:
         InvalidItem: Naming the argument.
     """
+    if isinstance(file := what["--file"], str) and not file.strip():
+        raise InvalidItem("--file", "is empty", fix="name a file, or give - for what is piped in")
     if not any(what.values()):
         fix = (
             "give either a statement, or --file with a JSON list of items, or --lane with a record's --key and --field"

@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import re
+from collections.abc import Generator
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +24,8 @@ from worker.terminal.output import Exit, out, say, show_json
 
 _LARGEST = 1_000_000_000
 """Bytes of a file that is read: more than 100,000 entries with their histories."""
+
+_EXPORTED = "give a file as 'perdure memories export' wrote it"
 
 
 def _show_schema(wanted: bool) -> None:
@@ -70,7 +74,8 @@ async def import_(
     Example: perdure memories import ada.jsonl --user ada
     """
     async with gateway(Settings()) as installation:
-        imported = await installation.import_(user, _lines(file), of=of, by=person())
+        with _placing(file):
+            imported = await installation.import_(user, _lines(file), of=of, by=person())
         receipts: list[Receipt] = [await installation.receipt(job, by=person()) for job in imported.jobs]
     if as_json:
         show_json([receipt.model_dump(mode="json") for receipt in receipts])
@@ -112,10 +117,25 @@ def _lines(file: Path) -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             if file.stat().st_size > _LARGEST:
                 raise InvalidInput(str(file), f"has more than {_LARGEST:,} bytes")
+        text = file.read_text(encoding="utf-8")
+        if not text.strip():
+            raise InvalidInput(str(file), "is empty", fix=_EXPORTED)
         # Other characters that end a line somewhere may stand inside a text.
-        return file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        return text.removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(file, error) from error
+
+
+@contextlib.contextmanager
+def _placing(file: Path) -> Generator[None]:
+    """Add the file, and the fix that they have in common, to errors about a line of an export."""
+    try:
+        yield
+    except InvalidInput as error:
+        if not re.fullmatch(r"line \d+", error.field):
+            raise
+        fix = error.fix or _EXPORTED
+        raise InvalidInput(error.field, error.problem, fix=fix, place=str(file)) from None
 
 
 async def consent(
