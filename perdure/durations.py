@@ -9,7 +9,8 @@ from perdure.model import Instant, Passed, refuse_beyond
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 LONGEST_WAIT = timedelta(days=366)
-"""How far away the moment may be that a step waits for: a choice; anything later should be a task of its own."""
+"""How far away the moment may be that a step waits for, and how long what is limited may last: a choice; anything later
+should be a task of its own. Temporal takes no time beyond 10,000 years, and what starts with one is tried for ever."""
 
 
 class Wait(Passed):
@@ -63,10 +64,12 @@ def lasting(text: str) -> str:
     """Return a text that states a duration above zero.
 
     Raises:
-        ValueError: It states none, or zero.
+        ValueError: It states none, zero, or more than ``LONGEST_WAIT``.
     """
-    if not duration_of(text):
+    if not (duration := duration_of(text)):
         raise ValueError("is zero (write a number above 0)")
+    if duration > LONGEST_WAIT:
+        refuse_beyond(f"is longer than {LONGEST_WAIT.days} days (write less)")
     return text
 
 

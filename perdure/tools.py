@@ -35,6 +35,11 @@ DEFAULT_ONCE_TIMEOUT = 4.0
 """Seconds that a once tool may take; a resumed task, to go on within 6 s, waits out what is left of it."""
 
 
+LONGEST_TIMEOUT = 86_400.0
+"""Seconds that a tool may declare: a day. An attempt at a once tool may take three times that, which fits the week for
+which a step is tried at all."""
+
+
 class Effect(OpenEnum):
     """What happens when a tool is called twice. An unknown effect counts as ``once``."""
 
@@ -232,7 +237,7 @@ def tool(
 
     Args:
         effect: What happens when it is called twice: ``read``, ``idempotent`` or ``once``.
-        timeout: Seconds that one call may take. For a once tool it is also how long a task that was
+        timeout: Seconds that one call may take, a day at most. For a once tool it is also how long a task that was
             killed in the middle waits before it looks, so keep it as short as the effect allows.
             A thread cannot be cut off: while work that the call started in threads of the worker's own executor
             goes on (plain functions, ``asyncio.to_thread``), nobody repeats the effect. What nobody can see are
@@ -282,9 +287,7 @@ def tool(
             raise InvalidInput(f"tool {named}", "is quick, and a quick call waits for no turn", fix=fix)
         require_distinct(limits, f"tool {named}")
         seconds = timeout if timeout is not None else DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT
-        if not isinstance(seconds, int | float) or seconds <= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-            fix = "give the seconds, as a number above zero"
-            raise InvalidInput(f"tool {named}", f"has the timeout {seconds!r}", fix=fix)
+        _require_seconds(seconds, f"tool {named}")
         return Tool(
             function,
             effect=kind,
@@ -296,6 +299,15 @@ def tool(
         )
 
     return decorate
+
+
+def _require_seconds(seconds: object, field: str) -> None:
+    """Refuse what no attempt could be cut off after, as nothing on the way to it says so in words that help."""
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    # Nothing is true of nan.
+    if not (is_number and 0 < seconds <= LONGEST_TIMEOUT):
+        fix = f"give the seconds, as a number above zero, and at most {LONGEST_TIMEOUT:,.0f}: a day"
+        raise InvalidInput(field, f"has the timeout {seconds!r}", fix=fix)
 
 
 def _refuse_constant(name: str) -> None:

@@ -11,7 +11,7 @@ from perdure.documents import kind_of, mapping, validated
 from perdure.errors import InvalidInput
 from perdure.model import Model, Name
 from perdure.registry.folders import Folders
-from perdure.tools import Effect
+from perdure.tools import LONGEST_TIMEOUT, Effect
 from perdure.values.call_limits import CallLimit, require_distinct
 from perdure.yaml_text import read_document
 
@@ -33,7 +33,7 @@ class ServerTool(Model):
     """What a tool of a server does, as the operator knows it."""
 
     effect: Effect = Effect.ONCE
-    timeout: Annotated[float, Field(gt=0, le=86_400)] | None = None
+    timeout: Annotated[float, Field(gt=0, le=LONGEST_TIMEOUT)] | None = None
     """Seconds that a call may take; None: as the server says."""
     limits: tuple[CallLimit, ...] = ()
     """How often it may be called, by all workers together."""
@@ -54,7 +54,7 @@ class McpServer(Model):
     url: str = ""
     """Its address, for streamable HTTP."""
     headers: dict[str, Given] = Field(default_factory=dict[str, Given])
-    timeout: Annotated[float, Field(gt=0, le=86_400)] = DEFAULT_SECONDS
+    timeout: Annotated[float, Field(gt=0, le=LONGEST_TIMEOUT)] = DEFAULT_SECONDS
     """Seconds that a call of a tool may take that has no time of its own."""
     tools: dict[str, ServerTool] = Field(default_factory=dict[str, ServerTool])
     """What its tools do, by their names on the server. One that is not here counts as ``once``."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.durations import LONGEST_WAIT, check_wait, duration_of, moment_of
+from perdure.durations import LONGEST_WAIT, check_wait, duration_of, lasting, moment_of
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -58,6 +58,13 @@ def test_what_is_further_away_than_a_year_is_refused() -> None:
     with pytest.raises(ValueError, match="is further away than 366 days"):
         check_wait("367d")
     check_wait("9999-12-31T23:59:59Z")
+
+
+@pytest.mark.parametrize("text", ["367d", "8785h", "999999999d"])
+def test_what_lasts_longer_than_a_year_is_refused(text: str) -> None:
+    assert lasting("366d") == "366d"
+    with pytest.raises(ValueError, match=r"is longer than 366 days .write less."):
+        lasting(text)
 
 
 def test_a_moment_behind_the_last_year_is_refused() -> None:

@@ -16,7 +16,7 @@ from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import DEEPEST_VALUE, Model
 from perdure.names import RESERVED_TOOLS
 from perdure.toolbox import Toolbox
-from perdure.tools import Effect
+from perdure.tools import LONGEST_TIMEOUT, Effect
 from workflows.options import of_tool
 
 
@@ -127,6 +127,11 @@ BOTH = (CallLimit(at_once=1), CallLimit(per_minute=2))
         ({"effect": "read", "timeout": -1.0}, some, "has the timeout -1.0", "give the seconds"),
         ({"effect": "read", "timeout": 0}, some, "has the timeout 0", "give the seconds"),
         ({"effect": "read", "timeout": "3s"}, some, "has the timeout '3s'", "give the seconds"),
+        ({"effect": "read", "timeout": True}, some, "has the timeout True", "give the seconds"),
+        ({"effect": "once", "timeout": float("inf")}, some, "has the timeout inf", "give the seconds"),
+        ({"effect": "read", "timeout": float("nan")}, some, "has the timeout nan", "give the seconds"),
+        ({"effect": "read", "timeout": 1e300}, some, "has the timeout 1e+300", "give the seconds"),
+        ({"effect": "read", "timeout": 86_401}, some, "has the timeout 86401", "give the seconds"),
         ({"effect": "read", "name": "a b"}, some, "", ""),
         ({"effect": "read"}, shown, "", ""),
     ],
@@ -139,6 +144,13 @@ def test_what_does_not_go_together_is_refused_with_what_to_change(
     assert caught.value.field.startswith("tool ")
     assert problem in caught.value.problem
     assert caught.value.fix.startswith(fix)
+
+
+def test_the_longest_time_of_a_tool_fits_the_time_for_which_its_step_is_tried() -> None:
+    shape = ToolShape(effect=Effect.ONCE, timeout=tool(effect="once", timeout=LONGEST_TIMEOUT)(some).timeout)
+    options = of_tool(shape, 4.0)
+    assert options["schedule_to_close_timeout"] is not None
+    assert options["start_to_close_timeout"] < options["schedule_to_close_timeout"]
 
 
 def test_a_tool_may_be_quick_or_limited_in_several_ways() -> None:

@@ -393,6 +393,7 @@ def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
         ("{id: a, tool: t, retry: 1001}", r"steps\[0\].retry"),
         ("{id: a, tool: t, retry: '${1}'}", r"steps\[0\].retry"),
         ("{id: a, tool: t, timeout: 30}", r"steps\[0\].timeout"),
+        ("{id: a, workflow: W, queue: q, timeout: 999999999d}", r"steps\[0\].timeout: is longer than 366 days"),
         ("{id: a, tool: t, timeout: 0s}", r"steps\[0\].timeout: is zero"),
         ("{id: a, tool: t, timeout: '${1}s'}", r"steps\[0\].timeout: is not a duration .write a number and a unit"),
     ],
