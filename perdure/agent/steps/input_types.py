@@ -49,9 +49,9 @@ _KINDS = {"": _WHOLE, " for a fraction": {**_WHOLE, InputType.NUMBER: (0.5, 1.5,
 
 
 def type_doubts(skill: Skill) -> Iterator[tuple[str, str]]:
-    """Yield what fails for the types of inputs: expressions over them alone, and what gives no list or no truth value.
+    """Yield what fails for the types of inputs, and what gives no list or no truth value.
 
-    Each is a field, and why.
+    What fails are expressions over inputs alone, or over nothing. Each is a field, and why.
 
     One is doubted that fails so for each of some values: what depends on the value is left alone.
     """
@@ -60,7 +60,7 @@ def type_doubts(skill: Skill) -> Iterator[tuple[str, str]]:
         if misfit := _misfit(template, field, types):
             yield field, misfit
         for expression in expressions(template, field):
-            if _reads_only(expression, types):
+            if _are_typed(expression, types):
                 found = ((_doubt(expression, field, types, values), for_what) for for_what, values in _KINDS.items())
                 if doubt := next((f"{problem}{for_what}" for problem, for_what in found if problem), ""):
                     yield field, f"{doubt} ({_declared(expression, types)})"
@@ -141,8 +141,8 @@ def _doubt(
         try:
             evaluate(f"${{{expression.source}}}", names, field)
         except InvalidExpression as problem:
-            # Everything else may be due to the value.
-            if problem.of_types:
+            # Everything else may be due to the value, where there is one.
+            if problem.of_types or not expression.reading.paths:
                 said = problem.problem
                 continue
         return ""
@@ -175,9 +175,9 @@ def _examples(
 
 
 def _declared(expression: Expression, types: Mapping[str, InputType]) -> str:
-    """Return what the inputs are declared as that an expression reads."""
+    """Return what the inputs are declared as that an expression reads; of one that reads none, that it does not."""
     names = sorted({path[1] for path in expression.reading.paths})
-    return ", ".join(f"inputs.{name}: {types[name]}" for name in names)
+    return ", ".join(f"inputs.{name}: {types[name]}" for name in names) or "it reads no input"
 
 
 def _reads_only(expression: Expression, types: Mapping[str, InputType]) -> bool:

@@ -47,7 +47,13 @@ steps:
         ("inputs.l + 1.0", False),
         ("each + inputs.n", False),
         ("steps.one.output + inputs.n", False),
-        ("1 + 1.0", False),
+        ("1 + 1.0", True),
+        ("1 + 'x'", True),
+        ("1 / 0", True),
+        ("[1, 2].map(one, one + 'x')", True),
+        ("[].map(one, one + 'x')", False),
+        ("each.map(one, one + 'x')", False),
+        ("1 + 1", False),
     ],
 )
 def test_only_what_always_fails_is_doubted(written: str, doubted: bool) -> None:
@@ -59,6 +65,7 @@ def test_only_what_always_fails_is_doubted(written: str, doubted: bool) -> None:
     ("written", "said"),
     [
         ("inputs.x * 2", " for a fraction (inputs.x: number)"),
+        ("1 + 'x'", "string(x) (it reads no input)"),
         ("inputs.x * 2.5", "string(x) (inputs.x: number)"),
         ("inputs.n + inputs.t + inputs.n", "string(x) (inputs.n: integer, inputs.t: string)"),
     ],
