@@ -10,8 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel, ValidationError
 
+from perdure.documents import refused
 from perdure.errors import InvalidInput
 from perdure.frames import frames_of, own
 from perdure.identity import digest
@@ -100,6 +101,10 @@ def module_of(name: str, field: str) -> ModuleType:
             text, fix = f"there is no file {path}", _PATH_LEADS
         elif isinstance(problem, _NotPython):
             text, fix = f"{path} is no Python file", _FORMS
+        elif isinstance(problem, ValidationError):
+            # What is made as the module is loaded, a limit say, is refused in pydantic's words.
+            said = refused(problem, BaseModel, problem.title)
+            text, fix = f"cannot be imported: {said.field}: {said.problem}{_place(problem)}", said.fix
         else:
             text = f"cannot be imported: {type(problem).__name__}: {problem}{_place(problem)}"
             fix = _why_missing(problem, path.resolve() if of_file else None)

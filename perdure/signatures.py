@@ -5,7 +5,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, PydanticSchemaGenerationError, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PydanticSchemaGenerationError,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
+from pydantic.fields import FieldInfo
 
 from perdure.errors import InvalidInput
 from perdure.model import Instant, Model
@@ -58,6 +66,26 @@ def secrets_of(function: Callable[..., Any], name: str) -> tuple[SecretParameter
     return tuple(one for one in found if one is not None)
 
 
+def require_function(function: object, field: str, what: str = "") -> None:
+    """Refuse what is no function, or gives its results one by one, which no step could carry.
+
+    Args:
+        function: What is to be called.
+        field: Whose it is, for errors.
+        what: What it is there: ``has a check that``; empty: the tool itself.
+
+    Raises:
+        InvalidInput: Naming the tool, with the fix.
+    """
+    if not inspect.isroutine(function):
+        kind = f"the class {function.__qualname__}" if isinstance(function, type) else repr(function)
+        raise InvalidInput(
+            field, f"{what} is {kind}, not a function".lstrip(), fix="give a function: def, or async def"
+        )
+    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+        raise InvalidInput(field, f"{what} yields its results one by one".lstrip(), fix="return a list of them")
+
+
 def require_check(check: Callable[..., Any], arguments: type[BaseModel], name: str) -> None:
     """Refuse a check that could not be called like the tool, or whose answer would be misread.
 
@@ -65,6 +93,7 @@ def require_check(check: Callable[..., Any], arguments: type[BaseModel], name: s
         InvalidInput: Naming the tool, with the fix.
     """
     field = f"tool {name}"
+    require_function(check, field, "has a check that")
     if hints_of(check).get("return") is bool:
         raise InvalidInput(field, "has a check that returns bool", fix=CHECK_RETURNS)
     own, kinds = set(arguments.model_fields), inspect.Parameter
@@ -102,7 +131,21 @@ def arguments_of(function: Callable[..., Any], name: str) -> type[BaseModel]:
             told = f"has the argument {of_one!r} of the type {kind}, which JSON cannot carry"
             fix = "annotate it with a type of JSON's, a dataclass or a pydantic model"
             raise InvalidInput(f"tool {name}", told, fix=fix) from problem
+        _require_default(of_one, given[0], given[1], f"tool {name}")
     return create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _require_default(argument: str, hint: Any, default: Any, field: str) -> None:
+    """Refuse a default that is not of its argument's type: a function gets it as it is."""
+    if default is ... or isinstance(default, FieldInfo):
+        return
+    try:
+        TypeAdapter(hint).validate_python(default, strict=True)
+    except ValidationError as problem:
+        kind = getattr(hint, "__qualname__", str(hint))
+        told = f"has the default {default!r} for {argument!r}, which is not {kind}"
+        fix = f"annotate it with {kind} | None" if default is None else "give one that is, or annotate it otherwise"
+        raise InvalidInput(field, told, fix=fix) from problem
 
 
 def _uncarried(name: str, fields: dict[str, Any]) -> Exception | None:

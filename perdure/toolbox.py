@@ -41,7 +41,8 @@ class Toolbox:
             if one.name in reserved:
                 raise InvalidInput(f"tool {one.name}", "has a reserved name", fix="give it another name")
             if one.name in self._tools and self._tools[one.name] is not one:
-                raise InvalidInput(f"tool {one.name}", "is duplicated", fix="give one of them another name")
+                both = f"it is in {self._tools[one.name].place} and in {one.place}"
+                raise InvalidInput(f"tool {one.name}", f"is duplicated: {both}", fix="give one of them another name")
             self._tools[one.name] = one
 
     @classmethod

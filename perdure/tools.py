@@ -17,9 +17,18 @@ from perdure.documents import refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
 from perdure.model import DEEPEST_VALUE, Model, Name, OpenEnum, depth
 from perdure.secrets.redaction import KNOWN
-from perdure.signatures import CHECK_RETURNS, ToolCall, arguments_of, hints_of, require_check, secrets_of, taking
+from perdure.signatures import (
+    CHECK_RETURNS,
+    ToolCall,
+    arguments_of,
+    hints_of,
+    require_check,
+    require_function,
+    secrets_of,
+    taking,
+)
 from perdure.suggestions import nearest
-from perdure.values.call_limits import CallLimit, require_distinct
+from perdure.values.call_limits import CallLimit, limits_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,9 +94,9 @@ class Tool(Generic[P, R]):
         self.arguments: type[BaseModel] = arguments_of(function, name)
         self.secrets = secrets_of(function, name)
         """What its function takes besides its arguments, of which no skill and no model knows."""
-        self.check_secrets = () if check is None else secrets_of(check, name)
         if check is not None:
             require_check(check, self.arguments, name)
+        self.check_secrets = () if check is None else secrets_of(check, name)
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, as a test of the tool would."""
@@ -105,6 +114,12 @@ class Tool(Generic[P, R]):
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of its arguments."""
         return self.arguments.model_json_schema()
+
+    @property
+    def place(self) -> str:
+        """Where it is declared, for people: its file and the line."""
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else f"the module {self.function.__module__}"
 
     @property
     def is_coroutine(self) -> bool:
@@ -270,9 +285,10 @@ def tool(
 
     def decorate(function: Callable[..., Any]) -> Tool[..., Any]:
         named = name or getattr(function, "__name__", "")
-        kind = Effect(effect)
+        require_function(function, f"tool {named}")
+        kind = Effect(str(effect))
         if not kind.known:
-            fix = nearest(effect, [one.value for one in Effect])
+            fix = nearest(str(effect or ""), [one.value for one in Effect])
             raise InvalidInput(f"tool {named}", f"has the effect {effect!r}, which is not one of the choices", fix=fix)
         if check is not None and kind is not Effect.ONCE:
             raise InvalidInput(f"tool {named}", "has a check, which only a once tool needs")
@@ -285,7 +301,6 @@ def tool(
         if quick and limits:
             fix = "leave one of the two out"
             raise InvalidInput(f"tool {named}", "is quick, and a quick call waits for no turn", fix=fix)
-        require_distinct(limits, f"tool {named}")
         seconds = timeout if timeout is not None else DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT
         _require_seconds(seconds, f"tool {named}")
         return Tool(
@@ -295,7 +310,7 @@ def tool(
             check=check,
             name=tool_name(named),
             quick=quick,
-            limits=limits,
+            limits=limits_of(limits, f"tool {named}"),
         )
 
     return decorate
@@ -303,9 +318,8 @@ def tool(
 
 def _require_seconds(seconds: object, field: str) -> None:
     """Refuse what no attempt could be cut off after, as nothing on the way to it says so in words that help."""
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     # Nothing is true of nan.
-    if not (is_number and 0 < seconds <= LONGEST_TIMEOUT):
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds <= LONGEST_TIMEOUT:
         fix = f"give the seconds, as a number above zero, and at most {LONGEST_TIMEOUT:,.0f}: a day"
         raise InvalidInput(field, f"has the timeout {seconds!r}", fix=fix)
 

@@ -52,6 +52,11 @@ class McpTool(Tool[..., Any]):
         self.check_secrets = ()
 
     @property
+    def place(self) -> str:
+        """Where it is declared: with its server."""
+        return f"the MCP server {self.server.name}"
+
+    @property
     def is_coroutine(self) -> bool:
         """Return True: what is asked of its server is asked in the worker's loop."""
         return True

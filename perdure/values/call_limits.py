@@ -1,7 +1,7 @@
 """How many calls of a tool are made at once, and in a minute. Pure values."""
 
-from collections.abc import Iterable
-from typing import Annotated, Self
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Self, cast
 
 from pydantic import Field, model_validator
 
@@ -54,6 +54,24 @@ class CallLimit(Model):
         """The limit, in a few words."""
         for_user = " for a user" if self.per_user else ""
         return f"at most {counted(self.most, 'time')} {'at once' if self.at_once else 'a minute'}{for_user}"
+
+
+def limits_of(given: object, what: str) -> tuple[CallLimit, ...]:
+    """Return limits as somebody gives them in Python, where nothing has checked what they are.
+
+    Raises:
+        InvalidInput: They are not limits, or two are of one kind; with what they limit.
+    """
+    fix = "give a list: limits=[CallLimit(per_minute=30)]"
+    if not isinstance(given, Sequence):
+        raise InvalidInput(what, f"has the limits {given!r}, which are not a list", fix=fix)
+    found = list[CallLimit]()
+    for one in cast("Sequence[object]", given):
+        if not isinstance(one, CallLimit):
+            raise InvalidInput(what, f"has {one!r} among its limits, which is not one", fix=fix)
+        found.append(one)
+    require_distinct(found, what)
+    return tuple(found)
 
 
 def require_distinct(limits: Iterable[CallLimit], what: str) -> None:

@@ -3,6 +3,7 @@
 import datetime
 import re
 import threading
+from collections.abc import AsyncIterator, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +14,11 @@ from pydantic import SecretStr
 from perdure import CallLimit, Secret, ToolCall, tool
 from perdure.agent.preparation import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
+from perdure.mcp.servers import McpServers
+from perdure.mcp.shape import read_server
 from perdure.model import DEEPEST_VALUE, Model
 from perdure.names import RESERVED_TOOLS
+from perdure.secrets.sources import SecretKeeper
 from perdure.toolbox import Toolbox
 from perdure.tools import LONGEST_TIMEOUT, Effect
 from workflows.options import of_tool
@@ -113,6 +117,22 @@ def shown(key: Annotated[str, Secret("mail-key")]) -> str:
     return key
 
 
+async def one_by_one(number: int) -> AsyncIterator[int]:
+    yield number
+
+
+def each(number: int) -> Iterator[int]:
+    yield number
+
+
+def worded(number: int = "seven") -> int:  # pyright: ignore[reportArgumentType]  it is what is refused
+    return number
+
+
+def nothing(number: int = None) -> int:  # pyright: ignore[reportArgumentType]  it is what is refused  # noqa: RUF013
+    return number
+
+
 BOTH = (CallLimit(at_once=1), CallLimit(per_minute=2))
 
 
@@ -123,6 +143,22 @@ BOTH = (CallLimit(at_once=1), CallLimit(per_minute=2))
         ({"effect": "read", "quick": True}, plain, "a thread cannot be cut off", "write it with async def"),
         ({"effect": "read", "quick": True, "limits": BOTH}, some, "waits for no turn", "leave one of the two out"),
         ({"effect": "read", "limits": (*BOTH, CallLimit(at_once=3))}, some, "two limits of one kind", "give one of ea"),
+        ({"effect": "read", "limits": 5}, some, "has the limits 5, which are not a list", "give a list: limits=[Call"),
+        ({"effect": "read", "limits": BOTH[0]}, some, "has the limits CallLimit", "give a list: limits=[CallLimit("),
+        ({"effect": "read", "limits": [5]}, some, "has 5 among its limits, which is not one", "give a list: limits="),
+        ({"effect": None}, some, "has the effect None, which is not one of the choices", "there are: idempotent, on"),
+        ({"effect": "once", "check": 5}, some, "has a check that is 5, not a function", "give a function: def"),
+        ({"effect": "once", "check": one_by_one}, some, "has a check that yields its results one by", "return a lis"),
+        ({"effect": "read"}, one_by_one, "yields its results one by one", "return a list of them"),
+        ({"effect": "read"}, each, "yields its results one by one", "return a list of them"),
+        ({"effect": "read"}, Thing, "is the class Thing, not a function", "give a function: def"),
+        ({"effect": "read"}, worded, "has the default 'seven' for 'number', which is not int", "give one that is"),
+        (
+            {"effect": "read"},
+            nothing,
+            "has the default None for 'number', which is not int",
+            "annotate it with int | N",
+        ),
         ({"effect": "read", "check": plain}, some, "has a check, which only a once tool needs", ""),
         ({"effect": "read", "timeout": -1.0}, some, "has the timeout -1.0", "give the seconds"),
         ({"effect": "read", "timeout": 0}, some, "has the timeout 0", "give the seconds"),
@@ -227,6 +263,23 @@ def {name}() -> int:
 """
 
 
+def test_a_limit_that_is_none_is_told_without_the_words_of_pydantic(tmp_path: Path) -> None:
+    text = ONE_TOOL.replace("import tool", "import CallLimit, tool").replace('"read"', '"read", limits=[{limit}]')
+    for number, (limit, problem, fix) in enumerate(
+        [
+            ("CallLimit(at_once=0)", "CallLimit.at_once: 0 is too small", "write at least 1"),
+            ("CallLimit()", "CallLimit: needs either at_once or per_minute", "give a tool two limits for both"),
+            ("CallLimit(per_hour=2)", "CallLimit.per_hour: is not a field here", ""),
+        ]
+    ):
+        file = tmp_path / f"limited_{number}.py"
+        file.write_text(text.format(name="look", limit=limit), encoding="utf-8")
+        with pytest.raises(InvalidInput) as caught:
+            Toolbox.load([str(file)])
+        assert caught.value.problem.startswith(f"cannot be imported: {problem} (")
+        assert (caught.value.fix, f"{file.name}:5" in caught.value.problem) == (fix, True)
+
+
 def test_a_box_is_loaded_from_a_file_whatever_it_is_called(tmp_path: Path) -> None:
     files = [tmp_path / "activities.py", tmp_path / "shop" / "activities.py"]
     for number, file in enumerate(files):
@@ -283,8 +336,21 @@ def test_a_name_can_be_there_once_only() -> None:
     async def other() -> int:
         return 1
 
-    with pytest.raises(InvalidInput, match="measure: is duplicated"):
+    with pytest.raises(InvalidInput, match="measure: is duplicated") as caught:
         Toolbox([measure, other])
+    # Each with its file and the line.
+    places = re.findall(re.escape(__file__) + r":(\d+)", caught.value.problem)
+    assert len({*places}) == 2
+
+
+def test_a_tool_of_python_and_one_of_a_server_that_share_a_name_are_told_apart() -> None:
+    @tool(effect="read", name="drive.look")
+    async def own() -> int:
+        return 1
+
+    [of_server] = McpServers([read_server("name: drive\ncommand: x\ntools: {look: read}")], SecretKeeper()).tools
+    with pytest.raises(InvalidInput, match=rf"it is in {re.escape(__file__)}:\d+ and in the MCP server drive"):
+        Toolbox([own, of_server])
 
 
 def test_an_effect_that_this_build_does_not_know_counts_as_once() -> None:
