@@ -1,13 +1,14 @@
 """What people write as values, and its refusal in plain words, with the field's path and the nearest name. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from perdure.booleans import boolean_as_number
 from perdure.errors import InvalidArguments, InvalidInput, InvalidItem
+from perdure.locations import places_in
 from perdure.model import OpenEnum, Passed
 from perdure.suggestions import nearest
 from perdure.tolerance import bounds_crossed
@@ -68,12 +69,10 @@ _OTHERS = {
     "missing": ("is missing", "add it"),
     "union_tag_not_found": ("is missing", "add it"),
     "string_unicode": ("has half of a surrogate pair", "send whole characters"),
+    "invalid-json-value": ("is not a value of JSON", "give text, a number, a boolean, a list or a mapping"),
     "finite_number": ("is not a finite number", "write a number"),
     "timezone_aware": ("has no time zone", "write it as 2026-01-31T12:00:00Z"),
 }
-
-_MOST_WAYS = 64
-"""Ways through data that are tried for one location, a choice: more than one are rare."""
 
 
 def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, Any]:
@@ -111,6 +110,9 @@ def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[In
         error: What to raise.
     """
     value = fitted(model, data, path, error)
+    if (found := boolean_as_number(value, data)) is not None:
+        noun = "a whole number" if isinstance(found[1], int) else "a number"
+        raise error(join(path, *found[0]), f"is a boolean, not {noun}", fix="write it in digits")
     refuse_unknown(value, path, error)
     return value
 
@@ -193,7 +195,7 @@ def refused(
     found = problem.errors(include_url=False)
     found = [one for one in found if not (ignore_missing and one["type"] == "missing")] or found
     first = _most_telling(_of_nearest_member(found, data))
-    location = [first["loc"][place] for place in _places(first, data)]
+    location = [first["loc"][place] for place in places_in(first, data)]
     if first["type"] == "extra_forbidden":
         known = _written(model) if len(location) == 1 else []
         return error(join(path, *location), "is not a field here", fix=nearest(str(location[-1]), known))
@@ -215,7 +217,7 @@ def _most_telling(found: Sequence["ErrorDetails"]) -> "ErrorDetails":
 def _of_nearest_member(found: Sequence["ErrorDetails"], data: object) -> Sequence["ErrorDetails"]:
     """Return the complaints; in a union, those about the member that is complained of least."""
     first = _most_telling(found)
-    skipped = set(range(len(first["loc"]))).difference(_places(first, data))
+    skipped = set(range(len(first["loc"]))).difference(places_in(first, data))
     if not skipped:
         return found
     branch = min(skipped)
@@ -224,43 +226,6 @@ def _of_nearest_member(found: Sequence["ErrorDetails"], data: object) -> Sequenc
         if len(one["loc"]) > branch and one["loc"][:branch] == first["loc"][:branch]:
             members.setdefault(one["loc"][branch], []).append(one)
     return min(members.values(), key=len)
-
-
-def _places(one: "ErrorDetails", data: object) -> tuple[int, ...]:
-    """Return which parts of a complaint's location are fields, keys and indexes of the data, by their places.
-
-    The others name members of unions and validators. A key may have such a name as well: of several ways through the
-    data, the one to the value that is complained of counts.
-    """
-    location = one["loc"]
-    absent = one["type"] in ("missing", "extra_forbidden")
-    if data is None:
-        return tuple(place for place, part in enumerate(location) if not re.search(r"[\[\](){}]", str(part)))
-    ways = list(islice(_ways(data, location[:-1] if absent else location, 0), _MOST_WAYS))
-    way = next((way for way, end in ways if end is one["input"] or end == one["input"]), ways[0][0])
-    return (*way, len(location) - 1) if absent else way
-
-
-def _ways(value: object, location: Sequence[str | int], place: int) -> Iterator[tuple[tuple[int, ...], object]]:
-    """Walk data along a location, and return each way as the places of its parts, with the value that it ends at."""
-    if place == len(location):
-        yield (), value
-        return
-    for inner in _at(value, location[place]):
-        for way, end in _ways(inner, location, place + 1):
-            yield (place, *way), end
-    yield from _ways(value, location, place + 1)
-
-
-def _at(value: object, part: str | int) -> list[object]:
-    """Return what a value has as this field, key or index, if it has it."""
-    if isinstance(value, BaseModel):
-        return [getattr(value, name) for name in type(value).model_fields if name == part]
-    if isinstance(value, Mapping):
-        return [inner for name, inner in cast("Mapping[object, object]", value).items() if name == part]
-    if isinstance(value, list | tuple) and isinstance(part, int):
-        return list(cast("Sequence[object]", value)[part : part + 1])
-    return []
 
 
 def _told(one: "ErrorDetails", *, shown: bool) -> tuple[str, str]:

@@ -256,3 +256,29 @@ def test_what_nobody_knows_is_refused_wherever_it_stands() -> None:
         refuse_unknown(Kept.model_validate({"x": 1}))
     refuse_unknown(OfAProgram.model_validate({"x": 1}))
     refuse_unknown(Keeping.model_validate({"inner": {"a": {"name": "x"}}}))
+
+
+class Counted(Model):
+    size: int = 1
+    part: float = 1.0
+    inner: tuple[Inner, ...] = ()
+    value: JsonValue = None
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "problem", "fix"),
+    [
+        ({"size": True}, "at.size", "is a boolean, not a whole number", "write it in digits"),
+        ({"part": False}, "at.part", "is a boolean, not a number", "write it in digits"),
+        ({"inner": [{}, {"size": True}]}, "at.inner[1].size", "is a boolean, not a whole number", "write it in digits"),
+        ({"value": {"a": b"x"}}, "at.value.a", "is not a value of JSON", "give text, a number, a boolean, a list or"),
+    ],
+)
+def test_what_is_of_no_type_that_a_field_takes_is_refused(
+    given: dict[str, object], field: str, problem: str, fix: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        validated(Counted, given, "at")
+    assert (caught.value.field, caught.value.problem) == (field, problem)
+    assert caught.value.fix.startswith(fix)
+    assert validated(Counted, {"value": [True]}, "at").value == [True]
