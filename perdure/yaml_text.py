@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import yaml
 
-from perdure.documents import mapping
+from perdure.documents import join, mapping
 from perdure.errors import InvalidInput
 
 LARGEST = 1_000_000
@@ -21,6 +21,7 @@ _MOST_VALUES = 100_000
 
 
 _UNKNOWN_TAG = "could not determine a constructor for the tag "
+_OWN_TAGS = "tag:yaml.org,2002:"
 _QUOTE = "close what is opened, and put text with : # [ or { in quotes"
 _UTF8 = "save it as plain text, in UTF-8"
 _INDENT = "indent what belongs together equally"
@@ -32,6 +33,9 @@ _FIXES = (
     ("mapping values are not allowed", f"{_INDENT}, and put text with : in quotes"),
     ("is duplicated", "leave one of the two out"),
     ("aliases", "write it without them"),
+    ("another document", "keep one document in a file, and write each of the others into one of its own"),
+    ("unhashable key", "write a key as one word, or as text in quotes"),
+    ("YAML document (version", "leave out the line with %YAML"),
     ("undefined alias", "define it, or put text with * in quotes"),
 )
 """What to do about what PyYAML and the loader here say, by a part of it."""
@@ -65,6 +69,13 @@ class _Loader(yaml.SafeLoader):
             seen.add(name)
         return super().construct_mapping(node, deep)
 
+
+# What JSON has no value for is an unknown tag.
+_Loader.yaml_constructors = {
+    tag: constructor
+    for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+    if str(tag).removeprefix(_OWN_TAGS) not in ("binary", "timestamp", "set", "omap", "pairs")
+}
 
 # As in YAML 1.2, only true and false are booleans and only decimals are numbers: "on", "yes" and "no" are words
 # that people write, 12:30 is a time of the day, and 0815 starts with a zero that somebody wants to keep.
@@ -108,7 +119,8 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
         place = f", in column {mark.column + 1}" if mark else ""
         at = f"{where}:{mark.line + 1}" if mark else where
         if (tag := told.removeprefix(_UNKNOWN_TAG)) != told:
-            raise error(at, f"has the tag {tag}{place}", fix="leave it out: only plain values are read") from problem
+            tag = tag.strip("'").replace(_OWN_TAGS, "!!")
+            raise error(at, f"has the tag {tag!r}{place}", fix="leave it out: only plain values are read") from problem
         fix = next((fix for sign, fix in _FIXES if sign in told), _QUOTE)
         raise error(at, f"is not YAML: {told}{place}", fix=fix) from problem
     except yaml.reader.ReaderError as problem:
@@ -117,7 +129,25 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
         raise error(where, "is nested too deeply", fix="write it flatter") from problem
     except (yaml.YAMLError, ValueError) as problem:
         raise error(where, f"is not YAML: {problem}", fix=_QUOTE) from problem
-    return mapping(document, where, error)
+    read = mapping(document, where, error)
+    _require_whole(read, "", error)
+    return read
+
+
+def _require_whole(value: object, path: str, error: type[InvalidInput]) -> None:
+    """Refuse halves of surrogate pairs, which only an escape can write, and which can be neither stored nor sent."""
+    match value:
+        case str() if any("\ud800" <= character <= "\udfff" for character in value):
+            raise error(path, "has half of a surrogate pair", fix="write the character itself")
+        case dict():
+            for key, inner in cast("dict[object, object]", value).items():
+                _require_whole(key, path, error)
+                _require_whole(inner, join(path, str(key)), error)
+        case list():
+            for place, inner in enumerate(cast("list[object]", value)):
+                _require_whole(inner, join(path, place), error)
+        case _:
+            pass
 
 
 def line_of(text: str, field: str) -> int:

@@ -39,6 +39,26 @@ def test_what_is_closed_too_early_is_said_to_need_quotes(text: str) -> None:
         read_document(text, "a.yaml")
 
 
+@pytest.mark.parametrize(
+    ("text", "problem", "fix"),
+    [
+        ("a: 1\n---\nb: 2\n", "a.yaml:2: is not YAML: but found another document", "keep one document in a file"),
+        ("? [a, b]\n: 1\n", "a.yaml:1: is not YAML: found unhashable key", "write a key as one word, or as text"),
+        ("%YAML 9.9\n---\na: 1\n", "a.yaml:1: is not YAML: found incompatible", "leave out the line with %YAML"),
+        ("a: !!binary aGk=\n", "a.yaml:1: has the tag '!!binary', in column 4", "leave it out: only plain values"),
+        ("a: !!set {b}\n", "a.yaml:1: has the tag '!!set', in column 4", "leave it out: only plain values"),
+        ("a: !mine 1\n", "a.yaml:1: has the tag '!mine', in column 4", "leave it out: only plain values"),
+        ('a: [1, {b: "\\ud800"}]\n', "a[1].b: has half of a surrogate pair", "write the character itself"),
+        ('a: {b: {"\\udfff": 1}}\n', "a.b: has half of a surrogate pair", "write the character itself"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_fix_that_helps(text: str, problem: str, fix: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_document(text, "a.yaml")
+    assert f"{caught.value.field}: {caught.value.problem}".startswith(problem)
+    assert caught.value.fix.startswith(fix)
+
+
 def test_a_document_of_the_largest_size_is_read() -> None:
     assert read_document("a: " + "x" * (LARGEST - 3), "f") == {"a": "x" * (LARGEST - 3)}
     with pytest.raises(InvalidInput, match=r"f: has [0-9,]+ characters .at most [0-9,]+ can be read"):
