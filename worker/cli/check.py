@@ -19,6 +19,7 @@ from perdure.registry.folders import text_of
 from perdure.registry.prompts import PromptLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
+from perdure.suggestions import nearest
 from perdure.values.tasks import AgentTask
 from perdure.yaml_text import line_of, placing, read_document
 from worker.cli.task_files import read_task
@@ -162,10 +163,14 @@ def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
         case "agent":
             _check_agent(file, settings)
         case _:
-            linked = _skills_beside(file, settings).linked(file.stem)
+            linked = (library := _skills_beside(file, settings)).linked(file.stem)
             check_linked(linked, toolbox := known_tools_of(settings))
             doubts = (*type_doubts(linked.skill), *argument_doubts(linked.skill, toolbox))
             notes += [f"{line_of(text, field)}: {field}: {problem}" for field, problem in doubts]
+            if (successor := linked.skill.successor) and successor not in (names := library.names()):
+                # What is deprecated runs without it.
+                said = f"there is no skill {successor!r} ({nearest(successor, names)})"
+                notes.append(f"{line_of(text, 'successor')}: successor: {said}")
     return kind, notes
 
 
@@ -210,5 +215,13 @@ def _check_agent(file: Path, settings: Settings) -> None:
     with library.placing(agent.name):
         for place, name in enumerate(agent.tools):
             toolbox.get(name, f"tools[{place}]", InvalidAgent)
-        for name in agent.skills:
+        for place, name in enumerate(agent.skills):
+            _require_skill(skills, name, f"skills[{place}]")
             check_linked(skills.linked(name), toolbox)
+
+
+def _require_skill(skills: SkillLibrary, name: str, field: str) -> None:
+    try:
+        skills.place(name)
+    except InvalidInput as problem:
+        raise InvalidAgent(field, problem.problem, fix=problem.fix) from None

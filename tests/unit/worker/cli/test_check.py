@@ -89,6 +89,41 @@ BAD = {
     ),
     "an unknown skill": ("task.yaml", "task_id: t\nuser_id: ada\nskill: gret\n", "3", "skill", "did you mean 'greet'?"),
     "a tool of no worker": ("helper.yaml", "name: helper\ntools:\n  - ecko\n", "3", "tools[0]", "did you mean 'echo'?"),
+    "a boolean as a bound of an agent": (
+        "helper.yaml",
+        "name: helper\ninstructions: x\ntokens: true\n",
+        "3",
+        "tokens",
+        "write it in digits",
+    ),
+    "a boolean as a bound of a task": (
+        "task.yaml",
+        "task_id: t\nuser_id: ada\nskill: greet\ninputs: {who: you}\nlimits:\n  hours: true\n",
+        "6",
+        "limits.hours",
+        "write it in digits",
+    ),
+    "a skill of no agent": (
+        "helper.yaml",
+        "name: helper\ninstructions: x\nskills: [greet, nosuch]\n",
+        "3",
+        "skills[1]",
+        "there are: greet",
+    ),
+    "half of a surrogate pair": (
+        "task.yaml",
+        'task_id: t\nuser_id: ada\nskill: greet\ninputs:\n  who: "\\ud800"\n',
+        "5",
+        "inputs.who",
+        "write the character itself",
+    ),
+    "half of a surrogate pair in a list, in a name": (
+        "task.yaml",
+        'task_id: t\nuser_id: ada\nskill: greet\ninputs:\n  who: [1, {"\\ud800": 1}]\n',
+        "5",
+        "inputs.who[1]",
+        "write the character itself",
+    ),
     "a level": ("p.yaml", "name: p\nrationale: r\nlevel: hart\nwhen: ${true}\n", "3", "level", "did you mean 'hard'?"),
     "an input of a prompt": (
         "ask.yaml",
@@ -254,6 +289,22 @@ def test_what_no_input_of_its_type_gives_a_value_is_noted(folder: Path) -> None:
     assert "note: noted.yaml:7: steps[0].when: ${inputs.most + 1.0 > 2.0} cannot be evaluated: its values" in ran.stderr
     assert "note: noted.yaml:8: output: ${size(inputs.most)}" in ran.stderr
     assert "size() takes no value of this type" in ran.stderr
+
+
+def test_a_successor_that_is_no_skill_is_noted(folder: Path) -> None:
+    old = SKILL.replace("greet", "old") + "deprecated: it is slow\nsuccessor: NEXT\n"
+    for successor, noted in (("greet", False), ("gret", True)):
+        (folder / "old.yaml").write_text(old.replace("NEXT", successor), encoding="utf-8")
+        ran = CliRunner().invoke(app, ["check", "old.yaml"])
+        assert ran.exit_code == 0, ran.stderr
+        said = "note: old.yaml:8: successor: there is no skill 'gret' (did you mean 'greet'?)"
+        assert (said in ran.stderr) is noted
+
+
+def test_an_agent_whose_skill_is_nowhere_is_an_invalid_agent(folder: Path) -> None:
+    (folder / "helper.yaml").write_text("name: helper\nskills: [nosuch]\n", encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "helper.yaml"])
+    assert "PRD108 helper.yaml:2: skills[0]: there is no skill 'nosuch'" in ran.stderr
 
 
 def test_of_a_folder_what_is_nothing_of_ours_is_passed_over_and_folders_below_are_told(folder: Path) -> None:
