@@ -16,12 +16,14 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
 )
 
+from perdure.cron import problem_of
 from perdure.documents import refused
 from perdure.errors import InvalidInput
 from perdure.identity import digest
@@ -30,11 +32,8 @@ from perdure.modules import ModelName, Module
 from perdure.names import TASK_QUEUE
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
-from perdure.variables import PREFIX, base_folder, read_file, read_secrets, told_file, warn_of_unknown
+from perdure.variables import PREFIX, base_folder, read_file, read_secrets, told_file, warn_of_unknown, without_services
 from perdure.words import ENGLISH, languages
-
-_CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", re.ASCII)
-"""The shape of a cron expression; Temporal checks the numbers and names in it."""
 
 # The worker that "up" starts runs in another folder than the person who wrote a relative path.
 Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
@@ -228,6 +227,8 @@ class Settings(BaseSettings):
         """Read arguments, then the environment, then the files that it names, then the one TOML file."""
         kinds = {name: field.rebuild_annotation() for name, field in settings_cls.model_fields.items()}
         warn_of_unknown(kinds)
+        if isinstance(env_settings, EnvSettingsSource):
+            env_settings.env_vars = without_services(env_settings.env_vars)
         given = (read_secrets(list(kinds)), read_file(kinds))
         return init_settings, env_settings, *(InitSettingsSource(settings_cls, init_kwargs=one) for one in given)
 
@@ -252,8 +253,8 @@ class Settings(BaseSettings):
     )
     @classmethod
     def _is_cron(cls, cron: str) -> str:
-        if cron != "off" and not _CRON.fullmatch(cron):
-            raise ValueError("must be five fields such as '0 3 * * *', or off")
+        if cron != "off" and (problem := problem_of(cron)):
+            raise ValueError(problem)
         return cron
 
     @field_validator("summary_model")

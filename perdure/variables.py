@@ -28,7 +28,22 @@ _OF_A_SERVICE = re.compile(
 )
 """Variables that Kubernetes gives to each container for services whose names begin with "perdure"."""
 
+_ADDRESS_OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://")
+"""What it gives as a port: no setting takes it."""
+
 _log = logging.getLogger(__name__)
+
+
+def without_services(variables: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return variables without the addresses that Kubernetes gives under names that are settings as well.
+
+    A service called ``perdure-http`` gives ``PERDURE_HTTP_PORT=tcp://10.0.0.7:80``.
+    """
+    return {
+        name: value
+        for name, value in variables.items()
+        if not (_OF_A_SERVICE.fullmatch(name.upper()) and _ADDRESS_OF_A_SERVICE.match(value or ""))
+    }
 
 
 def base_folder(variable: str, fallback: str) -> Path:

@@ -47,7 +47,7 @@ def tuner(*, replays: int = REPLAYS, activities: int = AT_ONCE) -> WorkerTuner:
     )
 
 
-class Use(Enum):
+class PlaceUse(Enum):
     """What a place is used for."""
 
     ASKING = auto()
@@ -61,7 +61,7 @@ class Use(Enum):
 class Place(SlotPermit):
     """A poll, and then what it brought."""
 
-    def __init__(self, use: Use) -> None:
+    def __init__(self, use: PlaceUse) -> None:
         self.use = use
         self.used_at = 0.0
 
@@ -82,7 +82,7 @@ class Places:
 
     def __init__(self, most: int) -> None:
         self._most = self.limit = most
-        self._count: Counter[Use] = Counter()
+        self._count: Counter[PlaceUse] = Counter()
         self._changed = asyncio.Event()
 
     async def acquire(self, *, is_sticky: bool) -> Place:
@@ -94,7 +94,7 @@ class Places:
         while not (self._may_ask_own() if is_sticky else self._may_ask()):
             self._changed.clear()
             await self._changed.wait()
-        place = Place(Use.ASKING_OWN if is_sticky else Use.ASKING)
+        place = Place(PlaceUse.ASKING_OWN if is_sticky else PlaceUse.ASKING)
         self._count[place.use] += 1
         return place
 
@@ -107,7 +107,7 @@ class Places:
             now: In seconds, of a clock that is not set.
         """
         self._count[place.use] -= 1
-        place.use, place.used_at = Use.REPLAY if is_replay else Use.CACHED, now
+        place.use, place.used_at = PlaceUse.REPLAY if is_replay else PlaceUse.CACHED, now
         self._count[place.use] += 1
         self._changed.set()
 
@@ -119,7 +119,7 @@ class Places:
             now: In seconds, of the clock that ``use`` was told.
         """
         self._count[place.use] -= 1
-        if place.use is Use.REPLAY:
+        if place.use is PlaceUse.REPLAY:
             seconds = now - place.used_at
             if seconds > SLOW:
                 self.limit = max(1, self.limit - 1)
@@ -128,12 +128,12 @@ class Places:
         self._changed.set()
 
     def _may_ask(self) -> bool:
-        return self._count[Use.ASKING] + self._count[Use.REPLAY] < self.limit
+        return self._count[PlaceUse.ASKING] + self._count[PlaceUse.REPLAY] < self.limit
 
     def _may_ask_own(self) -> bool:
-        asking, replays = self._count[Use.ASKING_OWN], self._count[Use.REPLAY]
+        asking, replays = self._count[PlaceUse.ASKING_OWN], self._count[PlaceUse.REPLAY]
         most = AT_ONCE if replays < self.limit == self._most else 1 if replays <= self.limit else 0
-        return asking < most and asking + self._count[Use.CACHED] < AT_ONCE
+        return asking < most and asking + self._count[PlaceUse.CACHED] < AT_ONCE
 
 
 class _Supplier(CustomSlotSupplier):

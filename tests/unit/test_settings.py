@@ -127,8 +127,13 @@ def test_what_kubernetes_says_of_its_services_is_no_setting(
         *("WORKER_SERVICE_HOST", "REDIS_PORT_6379_TCP_PROTO"),
     ):
         monkeypatch.setenv(f"PERDURE_{name}", "10.0.0.7")
-    Settings()
+    monkeypatch.setenv("PERDURE_HTTP_PORT", "tcp://10.0.0.7:80")
+    monkeypatch.setenv("PERDURE_WEAVIATE_GRPC_PORT", "tcp://10.0.0.8:50051")
+    settings = Settings()
+    assert (settings.http_port, settings.weaviate_grpc_port) == (8321, 50051)
     assert caplog.records == []
+    monkeypatch.setenv("PERDURE_HTTP_PORT", "80")
+    assert Settings().http_port == 80, "the control"
 
 
 def test_a_value_is_read_from_the_file_that_a_variable_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,6 +235,26 @@ def test_a_cron_that_is_none_is_refused_naming_the_field(monkeypatch: pytest.Mon
             Settings()
         monkeypatch.setenv(f"PERDURE_{name.upper()}", "*/5 0-3,9 1 JAN-mar MON")
         Settings()
+
+
+@pytest.mark.parametrize(
+    ("cron", "problem"),
+    [
+        ("61 * * * *", "has 61 where at most 59 is meant"),
+        ("0 24 * * *", "has 24 where at most 23 is meant"),
+        ("0 3 1,32 * *", "has 32 where at most 31 is meant"),
+        ("0 3 * 1-13 *", "has 13 where at most 12 is meant"),
+        ("0 3 * * 8", "has 8 where at most 7 is meant"),
+    ],
+)
+def test_a_number_that_no_clock_or_calendar_has_is_refused(
+    monkeypatch: pytest.MonkeyPatch, cron: str, problem: str
+) -> None:
+    monkeypatch.setenv("PERDURE_FORGETTING_CRON", cron)
+    with pytest.raises(InvalidInput, match=f"forgetting_cron: {problem}"):
+        Settings()
+    monkeypatch.setenv("PERDURE_FORGETTING_CRON", "*/90 0-23/48 31 12 0,7")
+    Settings()
 
 
 def test_a_language_that_cannot_be_stemmed_is_refused_naming_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:

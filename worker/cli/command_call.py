@@ -30,6 +30,15 @@ def plain_flags(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
+_CHOOSING = {
+    "--user": "whose",
+    "--of": "which team or agent",
+    "--from": "which step",
+    "--agent": "which agent",
+    "--sweep": "which sweep",
+}
+"""Options that choose what a command is about, and what to say instead of nothing."""
+
 _WITHOUT = ("MissingParameter", "BadOptionUsage")
 """The errors about what was left out, which say nothing of how it is written."""
 
@@ -44,7 +53,7 @@ class CliCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read arguments; what is left out is complained of with an example of the command."""
         try:
-            return super().parse_args(ctx, self._numbers_last(args))
+            rest = super().parse_args(ctx, self._numbers_last(args))
         except typer.TyperException as caught:
             error: Any = caught
             if type(caught).__name__ in _WITHOUT:
@@ -53,6 +62,23 @@ class CliCommand(TyperCommand):
                 example = re.search(r"^Example: (.+)$", self.help or "", re.MULTILINE)
                 error.message = f"{error.message} For example: {example[1]}".strip() if example else error.message
             raise
+        self._require_chosen(ctx)
+        return rest
+
+    def _require_chosen(self, ctx: Any) -> None:
+        """Refuse an empty choice: ``--user "$WHO"`` of a script that does not set it must not mean everybody.
+
+        Raises:
+            InvalidInput: Naming the option.
+        """
+        for one in self.params:
+            option = next((name for name in one.opts if name in _CHOOSING), None)
+            if not option or one.required or ctx.params.get(one.name) != "":
+                continue
+            if ctx.get_parameter_source(one.name).name == "COMMANDLINE":
+                from perdure.errors import InvalidInput  # noqa: PLC0415
+
+                raise InvalidInput(option, "is empty", fix=f"say {_CHOOSING[option]}, or leave {option} out")
 
     def _numbers_last(self, args: list[str]) -> list[str]:
         """Return arguments with all values from the first negative number on behind ``--``."""
