@@ -16,6 +16,7 @@ from typer.main import get_command
 
 from perdure import CallLimit, tool
 from perdure.agent.rehearsal import differences, rehearsed
+from perdure.crashpoints import CrashPoint
 from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.mcp.shape import read_server
@@ -245,3 +246,8 @@ def test_every_query_update_and_memo_is_documented() -> None:
         AGAIN,
     )
     assert [name for name in ours if f"`{name}`" not in said] == []
+
+
+def test_every_commit_point_is_documented() -> None:
+    text = Path("docs/testing.md").read_text(encoding="utf-8")
+    assert {point for point in CrashPoint if f"| `{point}` |" not in text} == set()
