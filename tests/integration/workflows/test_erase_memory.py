@@ -403,12 +403,15 @@ async def test_an_erasure_that_sleeps_between_its_last_look_at_the_lease_and_rem
     await eraser.begin(tenant, operation="first", by=TESTER, at=datetime.now(UTC))
     drop, clock, slept = LongTerm.drop_tenant, time.clock_gettime, 0.0
 
+    def later(which: int) -> float:
+        return clock(which) + slept
+
     async def late(self: LongTerm, tenant: str, **fenced: Any) -> None:
         nonlocal slept
         slept = LEASE_SECONDS
         await drop(self, tenant, **(fenced if protected else {}))
 
-    monkeypatch.setattr(time, "clock_gettime", lambda which: clock(which) + slept)
+    monkeypatch.setattr(time, "clock_gettime", later)
     monkeypatch.setattr(LongTerm, "drop_tenant", late)
     with pytest.raises(LeaseLost) if protected else contextlib.nullcontext():
         await eraser.remove(tenant, "first")
