@@ -51,9 +51,9 @@ demo: setup ## Run the main job: crash, resume, remember, recall, forget
 # They come first, in the order of their files: last, the slowest of them would keep one process busy alone.
 # One thread of OpenBLAS each: its threads wait for work by spinning, a sixth of these processes' time (measured).
 SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder
-# Those that kill processes mostly wait: three at a time, and none shares its servers with another.
-BY_THREES := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
-  --numprocesses 3 --dist loadfile --no-loadscope-reorder --own-servers
+# Those that kill processes wait as much as they compute: two at a time, and none shares its servers with the other.
+IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
+  --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers
 ALONE := $(BIN)/python -m pytest tests/integration
 # Slow ones start up to ten processes, each of which takes up to 30 s to load beside the others'.
 SLOWLY := --timeout 400
@@ -67,12 +67,12 @@ test: setup ## Find or build the servers, check the code, build the documentatio
 
 # These wait most of the time: types are checked meanwhile, which computes for 40 s.
 test-apart:
-	@$(BY_THREES) -m "apart and not slow"
+	@$(IN_PAIRS) -m "apart and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 4 -m hypothesis --hypothesis-profile exploring --timeout 900
 	@$(SIDE_BY_SIDE) $(SLOWLY) -m "slow and not timed and not apart"
-	@$(BY_THREES) $(SLOWLY) -m "slow and apart"
+	@$(IN_PAIRS) $(SLOWLY) -m "slow and apart"
 	@$(ALONE) $(SLOWLY) -m "slow and timed"
 	@$(MAKE) first-hour
 	@$(MAKE) chaos MINUTES=2

@@ -62,7 +62,7 @@ APART = (
     "integration/test_quickstarts.py",
     "integration/test_testing.py",
 )
-"""Tests that kill or stop processes, or change what others use: they are marked ``apart``. Three run at a time, each
+"""Tests that kill or stop processes, or change what others use: they are marked ``apart``. Two run at a time, each
 with servers of its own: most of the time they wait, for processes that start and for what a kill leaves."""
 
 

@@ -78,7 +78,7 @@ async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[s
     return lost
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 @pytest.mark.slow
 async def test_workers_killed_inside_the_stores_calls(servers: Servers, tmp_path: Path, tenant: str) -> None:
     batches = [batch_of(f"{tenant}_{job}", job) for job in range(JOBS)]
