@@ -280,8 +280,7 @@ def _size(value: Any) -> str:
 
 def _quoted(value: str | float) -> str:
     """Return a value as a person wrote it, cut to 80 characters."""
-    shown = value[:80] if isinstance(value, str) else value
-    return str(value).lower() if isinstance(value, bool) else repr(shown)
+    return str(value).lower() if isinstance(value, bool) else repr(value[:80] if isinstance(value, str) else value)
 
 
 def join(path: str, *location: str | int) -> str:

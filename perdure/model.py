@@ -200,8 +200,13 @@ def _one_line(text: str) -> str:
     return text
 
 
+def is_whole(text: str) -> bool:
+    """Return whether a text has no half of a surrogate pair, which can be neither stored nor sent."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _question(text: str) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if not is_whole(text):
         raise ValueError("has half of a surrogate pair (send whole characters)")
     if len(text) > LONGEST_QUESTION:
         refuse_beyond(f"has {len(text):,} characters (ask in at most {LONGEST_QUESTION:,})")

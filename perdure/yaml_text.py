@@ -11,6 +11,7 @@ import yaml
 
 from perdure.documents import join, mapping
 from perdure.errors import InvalidInput
+from perdure.model import is_whole
 
 LARGEST = 1_000_000
 """Characters that a document may have: reading it holds the process up for 4 s (measured), and half the 2 MB that
@@ -135,9 +136,9 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
 
 
 def _require_whole(value: object, path: str, error: type[InvalidInput]) -> None:
-    """Refuse halves of surrogate pairs, which only an escape can write, and which can be neither stored nor sent."""
+    """Refuse halves of surrogate pairs, which only an escape can write."""
     match value:
-        case str() if any("\ud800" <= character <= "\udfff" for character in value):
+        case str() if not is_whole(value):
             raise error(path, "has half of a surrogate pair", fix="write the character itself")
         case dict():
             for key, inner in cast("dict[object, object]", value).items():

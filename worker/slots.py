@@ -112,7 +112,7 @@ class Places:
         self._changed.set()
 
     def release(self, place: Place, *, now: float) -> None:
-        """Give a place back: the poll brought nothing, or its task has ended.
+        """Release a place: the poll brought nothing, or its task has ended.
 
         Args:
             place: Which.

@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import os
 import threading
-import time
 from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,7 +30,7 @@ from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
-from perdure.stores.redis.leases import LEASE_SECONDS, Lease, Leases
+from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
@@ -41,6 +40,7 @@ from perdure.values.changes import Actor, ActorKind, Change
 from perdure.values.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source
 from tests.conftest import HOME_VARIABLE, TENANT_KEY, Servers
 from tests.integration.conftest import Stores, audited
+from tests.support.standing_still import stand_still_before
 from tests.support.waiting import until
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -213,18 +213,7 @@ async def test_a_writer_that_slept_past_its_lease(
 async def test_a_writer_that_sleeps_between_its_last_look_at_the_lease_and_its_write_writes_nothing(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
-    put, clock, slept = LongTerm.put, time.clock_gettime, 0.0
-
-    def later(which: int) -> float:
-        return clock(which) + slept
-
-    async def late(self: LongTerm, tenant: str, entries: Any, vectors: Any, **fenced: Any) -> None:
-        nonlocal slept
-        slept = LEASE_SECONDS
-        await put(self, tenant, entries, vectors, **(fenced if protected else {}))
-
-    monkeypatch.setattr(time, "clock_gettime", later)
-    monkeypatch.setattr(LongTerm, "put", late)
+    stand_still_before(monkeypatch, "put", fenced=protected)
     [vector] = await EMBEDDER.embed(["x"])
     change = Change(id="exec_1", expected=0, entry=entry("first"), vector=vector, by=BY, why="", operation="first")
     if protected:
@@ -239,20 +228,9 @@ async def test_a_writer_that_sleeps_between_its_last_look_at_the_lease_and_its_w
 async def test_a_purge_that_sleeps_between_its_last_look_at_the_lease_and_its_deletion_removes_nothing(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
-    delete, clock, slept = LongTerm.delete, time.clock_gettime, 0.0
-
-    def later(which: int) -> float:
-        return clock(which) + slept
-
-    async def late(self: LongTerm, tenant: str, ids: Sequence[str], **fenced: Any) -> None:
-        nonlocal slept
-        slept = LEASE_SECONDS
-        await delete(self, tenant, ids, **(fenced if protected else {}))
-
     first = await change(stores, 1, BY, "first")
     await stores.door.change(tenant, [dataclasses.replace(first, entry=believed(1).forgotten("too old", NOW))])
-    monkeypatch.setattr(time, "clock_gettime", later)
-    monkeypatch.setattr(LongTerm, "delete", late)
+    stand_still_before(monkeypatch, "delete", fenced=protected)
     with pytest.raises(LeaseLost) if protected else contextlib.nullcontext():
         await stores.door.remove(tenant, {"mem_1": 1}, at=NOW, operation="purge", by=BY, why="too old")
     assert bool(await stores.longterm.get(tenant, ["mem_1"])) is protected

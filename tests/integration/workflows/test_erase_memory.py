@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import signal
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,13 +32,11 @@ from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.feedback import RedisFeedback
-from perdure.stores.redis.leases import LEASE_SECONDS
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.tenant_inventory import holdings
-from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal.attributes import tenant_attributes
 from perdure.values.access_tokens import TokenRequest, TokenScope
 from perdure.values.episodes import Episode, EpisodeKind
@@ -52,6 +49,7 @@ from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench
 from tests.support.processes import start_mortal
+from tests.support.standing_still import stand_still_before
 from tests.support.waiting import until, until_true
 from worker.gateway import Gateway
 from worker.gateway.task_list import TaskFilter
@@ -401,18 +399,7 @@ async def test_an_erasure_that_sleeps_between_its_last_look_at_the_lease_and_rem
     eraser, tenant = here.services.eraser, here.services.tenant_key.tenant_of(user)
     await remembered(gateway, user)
     await eraser.begin(tenant, operation="first", by=TESTER, at=datetime.now(UTC))
-    drop, clock, slept = LongTerm.drop_tenant, time.clock_gettime, 0.0
-
-    def later(which: int) -> float:
-        return clock(which) + slept
-
-    async def late(self: LongTerm, tenant: str, **fenced: Any) -> None:
-        nonlocal slept
-        slept = LEASE_SECONDS
-        await drop(self, tenant, **(fenced if protected else {}))
-
-    monkeypatch.setattr(time, "clock_gettime", later)
-    monkeypatch.setattr(LongTerm, "drop_tenant", late)
+    stand_still_before(monkeypatch, "drop_tenant", fenced=protected)
     with pytest.raises(LeaseLost) if protected else contextlib.nullcontext():
         await eraser.remove(tenant, "first")
     assert bool(await here.services.longterm.total(tenant)) is protected
