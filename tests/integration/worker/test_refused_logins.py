@@ -193,7 +193,7 @@ async def test_the_doctor_survives_settings_that_cannot_be_used(given: Installat
 async def test_a_cron_that_temporal_does_not_take_is_refused(given: Installation) -> None:
     for cron, complaint in (
         ("nonsense", "PRD100 forgetting_cron: must be five"),
-        ("99 99 * * *", "PRD100 forgetting_cron: Temporal refuses "),
+        ("0 3 * * NODAY", "PRD100 forgetting_cron: Temporal refuses "),
     ):
         process, log = await given.worker(PERDURE_FORGETTING_CRON=cron)
         assert await asyncio.wait_for(process.wait(), STARTED_WITHIN) == 2, log.read_text()

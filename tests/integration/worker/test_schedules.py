@@ -120,9 +120,9 @@ async def test_a_time_that_temporal_refuses_is_refused_naming_its_setting(
 ) -> None:
     for there in (False, True):
         with pytest.raises(
-            InvalidInput, match=r"forgetting_cron: Temporal refuses '99 3 .*set PERDURE_FORGETTING_CRON"
+            InvalidInput, match=r"forgetting_cron: Temporal refuses '0 3 .*set PERDURE_FORGETTING_CRON"
         ):
-            await ensure_schedules(namespaced, settings.changed(forgetting_cron="99 3 * * *"))
+            await ensure_schedules(namespaced, settings.changed(forgetting_cron="0 3 * * NODAY"))
         if not there:
             await ensure_schedules(namespaced, settings)
 
