@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import SecretStr
 
-from perdure.errors import InvalidInput, Unavailable
+from perdure.errors import InvalidInput, PerdureError, Unavailable
 from perdure.modules import printing_aside
 from perdure.secrets.redaction import KNOWN
 
@@ -176,12 +176,13 @@ def _plugged_in(place: str) -> SecretSource:
     try:
         with printing_aside():
             found: Any = getattr(importlib.import_module(module), name)
-    # Whatever goes wrong while a module is imported, the error names it.
+            if isinstance(found, type) or (callable(found) and not isinstance(found, SecretSource)):
+                found = found()
+    except PerdureError:
+        raise
+    # Whatever goes wrong while a module is imported or a source is made, the error names it.
     except Exception as problem:
-        raise InvalidInput(field, f"{place!r} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    if isinstance(found, type) or (callable(found) and not isinstance(found, SecretSource)):
-        with printing_aside():
-            found = found()
+        raise InvalidInput(field, f"{place!r} cannot be used: {type(problem).__name__}: {problem}") from problem
     if not isinstance(found, SecretSource):
         fix = "give it two methods: async has(name) -> bool and async get(name) -> str | None"
         raise InvalidInput(field, f"{place!r} is no source of secrets", fix=fix)

@@ -27,6 +27,10 @@ class Vault:
         return self.found if name == "door" else None
 
 
+def locked() -> Vault:
+    raise PermissionError("no token")
+
+
 def revealed(found: Any) -> str | None:
     return found and found.get_secret_value()
 
@@ -34,7 +38,7 @@ def revealed(found: Any) -> str | None:
 @pytest.fixture
 def plugged_in(monkeypatch: pytest.MonkeyPatch) -> str:
     module: Any = ModuleType("vault_of_a_test")
-    module.vault, module.Vault, module.nothing = Vault(), Vault, 7
+    module.vault, module.Vault, module.nothing, module.locked = Vault(), Vault, 7, locked
     monkeypatch.setitem(sys.modules, "vault_of_a_test", module)
     return "vault_of_a_test:vault"
 
@@ -91,8 +95,9 @@ async def test_what_a_source_raises_or_returns_wrongly_tells_nothing_of_it(found
     [
         ("vault_of_a_test", "write module:name"),
         ("vault_of_a_test:nothing", "no source of secrets .*async has"),
-        ("vault_of_a_test:absent", "cannot be imported: AttributeError"),
-        ("no_such_module_of_ours:vault", "cannot be imported: ModuleNotFoundError"),
+        ("vault_of_a_test:absent", "cannot be used: AttributeError"),
+        ("vault_of_a_test:locked", "cannot be used: PermissionError: no token"),
+        ("no_such_module_of_ours:vault", "cannot be used: ModuleNotFoundError"),
     ],
 )
 def test_what_cannot_be_plugged_in_is_refused_with_the_fix(plugged_in: str, place: str, problem: str) -> None:
