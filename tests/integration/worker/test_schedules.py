@@ -119,9 +119,7 @@ async def test_a_time_that_temporal_refuses_is_refused_naming_its_setting(
     namespaced: Client, settings: Settings
 ) -> None:
     for there in (False, True):
-        with pytest.raises(
-            InvalidInput, match=r"forgetting_cron: Temporal refuses '0 3 .*set PERDURE_FORGETTING_CRON"
-        ):
+        with pytest.raises(InvalidInput, match=r"forgetting_cron: Temporal refuses '0 3 .*set PERDURE_FORGETTING_CRON"):
             await ensure_schedules(namespaced, settings.changed(forgetting_cron="0 3 * * NODAY"))
         if not there:
             await ensure_schedules(namespaced, settings)
