@@ -8,41 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from perdure import (
-    ErasureReceipt,
-    ForgetResult,
-    OpenQuestion,
-    Progress,
-    Receipt,
-    ReconcileResult,
-    TaskExplanation,
-    TaskResult,
-    UndoResult,
-)
-from perdure.memory.recall.query import RecallResult
 from perdure.reference.meanings import about, described_by, meanings
-from worker.doctor import HealthFinding
-from worker.gateway.task_list import ListedTask
+from worker.cli.json_values import OBJECTS, PRINTED, Values
 
 PAGE = Path("docs/reference/json.md")
-
-PRINTED: dict[str, type[BaseModel] | list[type[BaseModel]]] = {
-    "run": TaskResult,
-    "fork": TaskResult,
-    "status": Progress,
-    "explain": TaskExplanation,
-    "inbox": [OpenQuestion],
-    "tasks list": [ListedTask],
-    "tasks show": ListedTask,
-    "recall": RecallResult,
-    "remember": Receipt,
-    "forget": ForgetResult,
-    "forget --undo": UndoResult,
-    "reconcile": ReconcileResult,
-    "erase": ErasureReceipt,
-    "doctor": [HealthFinding],
-}
-"""The value of each command whose value is one of a type; a list: a list of such values."""
 
 _PLAIN = {
     **{name: name for name in ("string", "integer", "number", "boolean", "null")},
@@ -77,18 +46,25 @@ result of a task's workflow is a [TaskResult](#taskresult), and its query `progr
 ## Which command prints what
 """
 
+_OBJECTS = """These print an object with keys of its own, or a list of such objects:
+"""
+
 
 def printed_page() -> str:
     """Return the page, in Markdown."""
     lines = [_HEAD, "| command | prints |", "|---|---|"]
     known: dict[str, Any] = {}
-    for command, value in PRINTED.items():
-        model = value[0] if isinstance(value, list) else value
-        known |= described_by(model)
-        lines.append(f"| `perdure {command}` | {'a list of ' if isinstance(value, list) else ''}{_link(model)} |")
-    told = "`new`: whether it was started just now, and `checked`: whether a worker had checked it before"
-    lines += ["", f"`perdure run --detach` prints `workflow_id`, {told}.", ""]
-    lines += ["The other commands print an object, or a list of objects, of their own. The same holds for their keys."]
+    for command, values in PRINTED.items():
+        for model in models_of(values):
+            known |= described_by(model)
+        lines.append(f"| `perdure {command}` | {_values(values)} |")
+    lines += ["", _OBJECTS, "| command | key | what it holds |", "|---|---|---|"]
+    for called, keys in _alike():
+        for place, (key, meaning) in enumerate(keys.items()):
+            if isinstance(meaning, type):
+                known |= described_by(meaning)
+            told = meaning if isinstance(meaning, str) else _link(meaning)
+            lines.append(f"| {'' if place else called} | {f'`{key}`' if key else ''} | {told} |")
     for name in sorted(known):
         lines += ["", f"## {name}", "", about(known[name]), "", *_section(known[name], known)]
     return "\n".join(lines) + "\n"
@@ -107,6 +83,28 @@ def _section(described: type[BaseModel] | type[Enum], known: dict[str, Any]) -> 
         yield from (f"| `{one.value}` | {said.get(name, '')} |" for name, one in described.__members__.items())
     else:
         yield "One of " + ", ".join(f"`{one.value}`" for one in described) + "."
+
+
+def _alike() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the commands whose objects have the same keys, and these keys."""
+    left = dict(OBJECTS)
+    while left:
+        first = next(iter(left.values()))
+        same = [command for command, keys in left.items() if keys == first]
+        for command in same:
+            del left[command]
+        called = ", ".join(f"`perdure {command}`" for command in same)
+        yield (f"{called}: a list", first[0]) if isinstance(first, list) else (called, first)
+
+
+def models_of(values: Values) -> tuple[type[BaseModel], ...]:
+    """Return the types of which a command's values are."""
+    return tuple(values) if isinstance(values, list | tuple) else (values,)
+
+
+def _values(values: Values) -> str:
+    forms = " or ".join(map(_link, models_of(values)))
+    return f"a list of {forms}" if isinstance(values, list) else forms
 
 
 def _link(model: type[Any]) -> str:
