@@ -14,6 +14,7 @@ import pytest
 from localservers import state, stop
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
+from tests.integration.worker.cli.installation import forked
 from tests.support.waiting import until
 
 TOOL = """
@@ -38,14 +39,20 @@ def beside(tmp_path: Path) -> Settings:
     )
 
 
-async def started(settings: Settings, servers: Servers, *arguments: str, **variables: str) -> Process:
+PROCESS = (sys.executable, "-P", "-m", "worker.cli")
+"""The command as the process that is started: a fork has another id."""
+
+
+async def started(
+    command: tuple[str, ...], settings: Settings, servers: Servers, *arguments: str, **variables: str
+) -> Process:
     environment = os.environ | settings.environment() | {"TEMPORAL_ADDRESS": servers.temporal} | variables
-    command = (sys.executable, "-P", "-m", "worker.cli", *arguments)
+    command = (*command, *arguments)
     return await asyncio.create_subprocess_exec(*command, env=environment, stdout=PIPE, stderr=PIPE)
 
 
 async def ran(settings: Settings, servers: Servers, *arguments: str, **variables: str) -> tuple[int | None, str, str]:
-    process = await started(settings, servers, *arguments, **variables)
+    process = await started(forked(), settings, servers, *arguments, **variables)
     out, err = await asyncio.wait_for(process.communicate(), 90)
     return process.returncode, out.decode(), err.decode()
 
@@ -61,7 +68,7 @@ async def says(process: Process, text: str) -> None:
 
 @asynccontextmanager
 async def in_terminal(settings: Settings, servers: Servers, *options: str) -> AsyncGenerator[Process]:
-    process = await started(settings, servers, "worker", *options)
+    process = await started(PROCESS, settings, servers, "worker", *options)
     try:
         yield process
     finally:

@@ -2,7 +2,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,6 +11,7 @@ from localservers import state
 from localservers.files import wait_until
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
+from tests.integration.worker.cli.installation import forked
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def perdure(
 ) -> subprocess.CompletedProcess[str]:
     environment = os.environ | settings.environment() | {"TEMPORAL_ADDRESS": temporal} | variables
     return subprocess.run(
-        [sys.executable, "-P", "-m", "worker.cli", *arguments],
+        [*forked(), *arguments],
         env=environment,
         cwd=cwd,
         capture_output=True,
