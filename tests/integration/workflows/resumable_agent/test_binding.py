@@ -44,6 +44,13 @@ steps: [{id: a, tool: echo, args: {value: "${inputs.value}"}}]
 output: "${steps.a.output}"
 """
 
+READ_THEN_ASK = """
+inputs: {value: any}
+steps:
+  - {id: a, tool: echo, args: {value: "${inputs.value}"}}
+  - {id: b, tool: echo, args: {value: 1}, approve: "Go on?"}
+"""
+
 READ_OFTEN = """
 inputs: {tries: string, fails: integer}
 steps: [{id: a, tool: flaky, args: {ledger: "${inputs.tries}", fails: "${inputs.fails}"}}]
@@ -132,6 +139,7 @@ async def test_before_the_first_claim_a_failed_task_starts_again_with_other_inpu
     assert (await (await agents.start(mended)).result()).output == "May"
 
 
+@pytest.mark.slow
 async def test_a_failed_task_that_claimed_nothing_starts_again_with_other_inputs_or_a_mended_skill(
     agents: Bench,
 ) -> None:
@@ -235,8 +243,7 @@ async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_t
     if not carried:
         monkeypatch.setattr("temporalio.workflow.memo", dict)
     async with bench(servers, tmp_path, continue_after=1) as agents:
-        text = f"{READ[:-1]}, {{id: b, tool: echo, args: {{value: 1}}, approve: 'Go on?'}}]"
-        skill = agents.skill(text)
+        skill = agents.skill(READ_THEN_ASK)
         task = agents.task(skill, inputs={"value": 1})
         async with Gateway(agents.settings, servers) as gateway:
             started = await gateway.start(task, by=ME)
@@ -254,7 +261,7 @@ async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_t
             await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
             await gateway.result(started.workflow_id, by=ME)
             assert (await gateway.start(task, by=ME)).ended_at is not None
-            (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{text}\nexpect: ${{true}}")
+            (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{READ_THEN_ASK}\nexpect: ${{true}}")
             with pytest.raises(InvalidTask, match="has changed since"):
                 await gateway.start(task, by=ME)
 
