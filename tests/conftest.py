@@ -24,7 +24,7 @@ ANY_SPEED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothe
 # The same examples in every run: whether a change is good must not depend on the draw. Twenty-five, for `make test`.
 hypothesis.settings.register_profile("perdure", **ANY_SPEED, derandomize=True, max_examples=25)
 # Other ones each time, and more of them, for `make test-all`.
-hypothesis.settings.register_profile("exploring", **ANY_SPEED, max_examples=400)
+hypothesis.settings.register_profile("exploring", **ANY_SPEED, max_examples=200)
 # A mutant is killed or survives the same way in every run, and no example is kept from the one before it.
 hypothesis.settings.register_profile("mutants", deadline=None, derandomize=True, database=None, max_examples=25)
 hypothesis.settings.load_profile("perdure")

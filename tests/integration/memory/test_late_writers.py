@@ -145,6 +145,7 @@ async def test_nothing_comes_back_of_who_was_erased_while_the_writer_slept(
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before the line is written", "after it"])
+@pytest.mark.slow
 async def test_who_was_erased_while_the_writer_slept_is_named_in_no_list(
     here: Deployment, team: str, user: str, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:

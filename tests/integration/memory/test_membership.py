@@ -62,6 +62,7 @@ async def test_what_was_said_last_counts_unless_it_was_held_up_and_however_late_
     assert await said("four", joins=True, at=now), "the control"
 
 
+@pytest.mark.slow
 async def test_what_was_held_up_brings_to_redis_what_overtook_it(
     here: Deployment, team: str, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

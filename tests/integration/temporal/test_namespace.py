@@ -126,6 +126,7 @@ async def test_what_is_registered_and_not_usable_yet_is_waited_for_and_not_regis
         assert await temporal.requests(REGISTERED) == 1
 
 
+@pytest.mark.slow
 async def test_what_does_not_become_usable_is_refused_with_the_command_after_the_limit(tmp_path: Path) -> None:
     async with plain_temporal(tmp_path, refreshed="1h") as temporal, asyncio.timeout(20):
         client = await Client.connect(temporal.address)

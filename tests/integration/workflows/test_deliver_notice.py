@@ -164,6 +164,7 @@ async def test_a_webhook_that_never_answers_delays_nothing(
         assert await fate_of(agents, hook) is NoticeFate.ANSWERED, "it is not told of what nobody asks any more"
 
 
+@pytest.mark.slow
 async def test_one_that_refuses_is_given_up_at_the_questions_deadline(
     servers: Servers, tmp_path: Path, hook: Hook
 ) -> None:

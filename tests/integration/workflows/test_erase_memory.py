@@ -102,6 +102,7 @@ async def texts(gateway: Gateway, user: str) -> list[str]:
     return [one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"), by=TESTER)).items]
 
 
+@pytest.mark.slow
 async def test_a_users_tokens_end_with_their_erasure_whoever_starts_its_workflow(
     here: Deployment, gateway: Gateway
 ) -> None:
@@ -331,6 +332,7 @@ async def test_who_leaves_a_team_while_it_is_erased_does_not_stop_the_erasure(
     assert (await gateway.erase(EraseRequest(user_id=user, of=team), by=TESTER)).proved
 
 
+@pytest.mark.slow
 async def test_an_erasure_that_was_held_up_removes_nothing_of_who_came_back(
     here: Deployment, gateway: Gateway, servers: Servers, tmp_path: Path
 ) -> None:
@@ -356,6 +358,7 @@ async def test_an_erasure_that_was_held_up_removes_nothing_of_who_came_back(
 
 
 @pytest.mark.parametrize("over", ["a later one began", "it has ended", ""], ids=lambda over: over or "control")
+@pytest.mark.slow
 async def test_an_erasure_removes_nothing_more_once_it_is_over_or_a_later_one_has_begun(
     here: Deployment, gateway: Gateway, tmp_path: Path, over: str
 ) -> None:

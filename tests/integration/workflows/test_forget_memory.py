@@ -229,6 +229,7 @@ async def test_a_sweep_that_was_reset_keeps_the_id_by_which_it_is_undone(servers
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["dated anew", "control: only what is current is dated"])
+@pytest.mark.slow
 async def test_what_was_undone_is_due_no_more(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:

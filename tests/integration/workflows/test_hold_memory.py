@@ -233,6 +233,7 @@ async def test_the_policy_that_is_named_says_how_much_must_be_believed(
     assert ("is below 0.8" in line.reason) is (fate is Fate.REJECTED)
 
 
+@pytest.mark.slow
 async def test_no_more_holds_are_asked_than_are_shown(
     here: Deployment, gateway: Gateway, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -489,6 +490,7 @@ MALFORMED: list[tuple[dict[str, JsonValue], str]] = [
 ]
 
 
+@pytest.mark.slow
 async def test_a_malformed_answer_is_refused_and_the_question_stays_open(
     here: Deployment, gateway: Gateway, user: str
 ) -> None:

@@ -175,6 +175,7 @@ async def test_a_session_that_goes_on_is_promoted_before_it_is_too_old(
 
 
 @pytest.mark.parametrize("number", [900, 100], ids=["nearly full", "control"])
+@pytest.mark.slow
 async def test_what_is_about_to_be_trimmed_is_promoted(here: Deployment, tenant: str, number: int) -> None:
     await told(here, tenant, said(TRAIN, ago=timedelta()))
     calls = [said("look done", place + 1, kind=EpisodeKind.TOOL, ago=timedelta()) for place in range(number)]

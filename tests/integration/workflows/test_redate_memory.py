@@ -24,6 +24,7 @@ async def redated(here: Deployment, **request: Any) -> RedateResult:
     )
 
 
+@pytest.mark.slow
 async def test_a_pass_redates_everybody_and_the_next_one_has_nothing_to_do(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

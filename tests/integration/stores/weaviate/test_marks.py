@@ -3,6 +3,8 @@
 import asyncio
 from uuid import uuid4
 
+import pytest
+
 from perdure.stores.weaviate.connection import Connection
 from perdure.stores.weaviate.marks import WeaviateMarks
 from tests.conftest import Servers
@@ -12,6 +14,7 @@ WORKERS = 6
 ROUNDS = 5
 
 
+@pytest.mark.slow
 async def test_whoever_makes_the_collection_all_can_write_to_it(servers: Servers) -> None:
     for _ in range(ROUNDS):
         prefix = f"PerdureTest{uuid4().hex[:8]}"

@@ -30,6 +30,7 @@ async def test_what_is_remembered_is_recalled(installed: Installation, user: str
     assert [item.text for item in found.items] == ["Deploys happen on Tuesdays"]
 
 
+@pytest.mark.slow
 async def test_nothing_is_shown_where_nobody_can_say_what_the_user_consents_to(
     installed: Installation, user: str
 ) -> None:

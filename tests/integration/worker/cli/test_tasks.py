@@ -75,6 +75,7 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
     assert (without.status, without.out) == (0, attached.out)
 
 
+@pytest.mark.slow
 async def test_who_follows_a_task_in_a_terminal_is_asked_there(installed: Installation) -> None:
     file, task_id = installed.audit("nodeenv==1.12.0")
     ran = await installed.typing("BSD-3-Clause", "run", file)

@@ -35,6 +35,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_a_task_says_what_it_recalled_wrote_and_ignored_and_why(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill(SKILL))

@@ -131,6 +131,7 @@ async def test_what_a_memory_says_is_shown_as_text(ada: Browser, service: Servic
     assert "<script>" not in ada.text.replace('<script src="/static/htmx.min.js" defer>', "")
 
 
+@pytest.mark.slow
 async def test_a_memory_is_searched_corrected_pinned_and_forgotten(ada: Browser, service: Service, user: str) -> None:
     async with service.client_with(await service.token(user_id=user, person=True)) as client:
         one = await remembered(client, "Deploys happen on Tuesdays.")
@@ -329,6 +330,7 @@ async def test_of_a_user_it_is_shown_what_is_due_and_what_can_be_brought_back(
     assert f"/memories/{one}" in undoable
 
 
+@pytest.mark.slow
 async def test_forgetting_is_seen_beforehand_and_a_user_is_erased_by_typing_the_id(
     ada: Browser, service: Service, user: str
 ) -> None:
@@ -363,6 +365,7 @@ async def test_the_local_person_sees_everybody_and_names_whom(service: Service, 
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["the user is named", "it is the token's own"])
+@pytest.mark.slow
 async def test_a_list_says_that_it_leaves_out_more_only_where_it_does(
     service: Service, user: str, monkeypatch: pytest.MonkeyPatch, named: bool
 ) -> None:

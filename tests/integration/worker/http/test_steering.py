@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
+import pytest
 from pytest_httpserver import HTTPServer
 
 from tests.conftest import Servers
@@ -37,6 +38,7 @@ async def ended(client: httpx2.AsyncClient, task: str) -> dict[str, Any]:
     return dict(shown["result"])
 
 
+@pytest.mark.slow
 async def test_the_model_reads_a_message_and_a_redirection_once_each(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, user: str
 ) -> None:

@@ -86,6 +86,7 @@ async def test_what_is_remembered_is_recalled_as_data_corrected_and_forgotten(in
         assert "there is no" in said(refused)
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Installation) -> None:
     async with connected(installed, uuid4().hex) as client:
         for tool, given, told in (

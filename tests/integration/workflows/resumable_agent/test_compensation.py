@@ -61,6 +61,7 @@ async def failed(handle: WorkflowHandle[Any, Any]) -> TaskResult:
     return TaskResult.model_validate(found)
 
 
+@pytest.mark.slow
 async def test_a_task_that_fails_undoes_what_it_did_the_last_first(agents: Bench) -> None:
     ledger = agents.ledger()
     handle = await agents.start(agents.task(skill(agents, FAILS), inputs={"ledger": str(ledger)}))

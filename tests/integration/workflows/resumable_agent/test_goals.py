@@ -44,6 +44,7 @@ async def result_of(agents: Bench, handle: WorkflowHandle[Any, TaskResult]) -> T
 
 
 @pytest.mark.parametrize("api", ["responses", "chat"])
+@pytest.mark.slow
 async def test_calls_of_a_turn_are_made_side_by_side_and_the_last_text_is_the_answer(agents: Agents, api: str) -> None:
     def script(asked: Asked) -> Says:
         match asked.turns:
@@ -71,6 +72,7 @@ async def test_calls_of_a_turn_are_made_side_by_side_and_the_last_text_is_the_an
     assert first.tools == {"echo", "append", "dwell", "garbles", "note", "recall", "remember", "correct"}
 
 
+@pytest.mark.slow
 async def test_a_provider_of_ones_own_takes_the_turns(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ async def test_unknown_tools_bad_arguments_and_failures_go_back_to_the_model(age
 
 
 @pytest.mark.parametrize("tool", ["nothing", "echo"], ids=["no such tool", "arguments that never fit"])
+@pytest.mark.slow
 async def test_a_model_that_makes_mistakes_only_is_stopped(agents: Agents, tool: str) -> None:
     async with agents(lambda asked: Says(calls=(Call(tool, {f"no{asked.turns}": 1}),))) as (one, server):
         with pytest.raises(WorkflowFailureError) as caught:
@@ -376,6 +379,7 @@ async def test_an_older_run_does_not_stand_for_a_newer_one_that_is_gone(
         assert len(server.asked) == 3
 
 
+@pytest.mark.slow
 async def test_a_run_that_was_reset_takes_no_turn_beside_those_that_acted(agents: Agents, tmp_path: Path) -> None:
     ledger, seconds = str(tmp_path / "ledger"), list[int]()
 
@@ -505,6 +509,7 @@ async def test_hostile_calls_are_told_once_and_stop_nothing(agents: Agents, api:
 
 
 @pytest.mark.parametrize("api", ["responses", "chat"])
+@pytest.mark.slow
 async def test_answers_in_odd_forms_are_turns_that_are_counted_and_asked_once(agents: Agents, api: str) -> None:
     call = {"name": "echo", "arguments": {"value": "seen"}}
     odd: dict[str, list[dict[str, Any]]] = {

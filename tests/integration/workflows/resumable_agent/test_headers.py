@@ -47,6 +47,7 @@ async def test_a_required_tool_that_no_worker_has_refuses_the_task_before_it_act
     assert not ledger.exists()
 
 
+@pytest.mark.slow
 async def test_what_only_describes_a_skill_stays_out_of_the_history(agents: Bench) -> None:
     inputs = {"ledger": str(agents.ledger()), "line": "a"}
     handle = await agents.start(agents.task(agents.skill(CHECKED), inputs=inputs))

@@ -103,6 +103,7 @@ async def test_a_message_during_the_turn_that_would_have_ended_the_task_is_seen_
     assert (intervention.kind, intervention.by, intervention.because) == (InterventionKind.TOLD, ADA, "")
 
 
+@pytest.mark.slow
 async def test_a_message_before_the_first_turn_and_one_while_it_is_paused_are_seen(agents: Agents) -> None:
     gate = Gate(1)
 

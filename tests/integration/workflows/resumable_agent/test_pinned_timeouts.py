@@ -26,6 +26,7 @@ steps:
 
 
 @pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "control"])
+@pytest.mark.slow
 async def test_an_attempt_ends_in_time_although_a_release_gave_its_tool_more(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pinned: bool
 ) -> None:

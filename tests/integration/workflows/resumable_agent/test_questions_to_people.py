@@ -265,6 +265,7 @@ async def test_a_question_says_what_it_is_about(agents: Bench) -> None:
     await handle.result()
 
 
+@pytest.mark.slow
 async def test_who_answered_what_and_when_is_in_the_session(agents: Bench) -> None:
     skill = agents.skill(
         "steps:\n"

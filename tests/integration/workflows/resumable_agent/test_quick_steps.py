@@ -210,6 +210,7 @@ async def test_one_that_is_not_quick_runs_as_any_other(agents: Bench, request: p
     assert lines(ledger) == ["started"] * (2 + begun_again(request, len(lines(ledger)) - 2))
 
 
+@pytest.mark.slow
 async def test_a_cancellation_waits_for_twenty_at_most(agents: Bench) -> None:
     ledger = agents.ledger()
     handle = await agents.start(agents.task(agents.skill(many(ledger)), inputs={"numbers": numbers(2_000)}))

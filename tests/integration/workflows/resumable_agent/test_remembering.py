@@ -55,6 +55,7 @@ async def test_what_one_task_learned_the_next_one_knows(agents: Bench) -> None:
     assert "2 exact" in second.recalls[0].why
 
 
+@pytest.mark.slow
 async def test_what_is_not_critical_is_handed_over_in_batches(agents: Bench) -> None:
     result = await agents.run(
         """
@@ -83,6 +84,7 @@ async def test_memory_modes(agents: Bench) -> None:
 
 
 @pytest.mark.parametrize("mode", [MemoryMode.READ, MemoryMode.ON], ids=["read", "control"])
+@pytest.mark.slow
 async def test_a_recall_of_a_task_that_only_reads_is_no_use(agents: Bench, mode: MemoryMode) -> None:
     user, services = uuid4().hex, agents.services
     learn = agents.skill('steps: [{id: a, remember: [{memory: "Kim leads the team."}], critical: true}]')
@@ -185,6 +187,7 @@ output:
 """
 
 
+@pytest.mark.slow
 async def test_a_step_recalls_by_strategy_and_filters(agents: Bench) -> None:
     task = {"task_id": "t", "user_id": uuid4().hex, "skill": agents.skill(STRATEGIES), "date": "2026-01-02"}
     result = await (await agents.start(AgentTask.model_validate(task))).result()
