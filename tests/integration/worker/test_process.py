@@ -8,6 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from temporalio.client import Client
 
 from localservers import Server
 from perdure.memory.wholeness import COMPARED_EVERY
@@ -162,14 +163,15 @@ async def test_a_model_that_is_away_does_not_keep_it_from_starting(own_servers: 
 
 @pytest.mark.slow
 async def test_it_notices_within_seconds_that_redis_was_emptied_although_nothing_asks_it(
-    own_servers: OwnServers, tmp_path: Path, tenant: str
+    own_servers: OwnServers, namespaced: Client, tmp_path: Path, tenant: str
 ) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with (
         aclosing(connect(fleet.addresses.redis_url)) as redis,
         installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given,
     ):
-        await given.ready_worker()
+        # Reconciling goes on after the worker ends, and has one id in a namespace.
+        await given.ready_worker(TEMPORAL_NAMESPACE=namespaced.namespace)
         home = Path(given.environment["PERDURE_HOME"])
         async with deployment(fleet.addresses, home, serving=False) as here:
             await write(here.services, tenant, passing("kept", "o1"))
