@@ -49,10 +49,11 @@ demo: setup ## Run the main job: crash, resume, remember, recall, forget
 # Tests of servers wait as much as they compute: more processes than the two cores that this is measured on, and no more
 # than keep them busy, as each takes 9 s to collect the tests.
 # They come first, in the order of their files: last, the slowest of them would keep one process busy alone.
-# One thread of OpenBLAS each: its threads wait for work by spinning, a sixth of these processes' time (measured).
+# One thread of OpenBLAS each, as below: its threads wait for work by spinning, a sixth of these processes' time
+# (measured).
 SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder
 # Those that kill processes wait as much as they compute: two at a time, and none shares its servers with the other.
-IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
+IN_PAIRS := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
   --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers
 ALONE := $(BIN)/python -m pytest tests/integration
 # Slow ones start up to ten processes, each of which takes up to 30 s to load beside the others'.

@@ -13,7 +13,10 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from typing import Any
+
+from pydantic import BaseModel
 
 from perdure import crashpoints
 from perdure.models.embedding import minilm
@@ -32,6 +35,10 @@ def serve(path: str) -> None:
         importlib.import_module(name)
     if folder := minilm.find_minilm():
         minilm.load_minilm(folder)
+    for model in _below(BaseModel):
+        # Built when it is first used, otherwise: by each fork.
+        if not model.__pydantic_complete__ and model.__module__.startswith("perdure."):
+            model.model_rebuild()
     # What a collection touches in a fork would be copied.
     gc.freeze()
     # The kernel reaps those that keep a fork.
@@ -52,6 +59,12 @@ def serve(path: str) -> None:
                 finally:
                     os._exit(0)
             connection.close()
+
+
+def _below(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for one in model.__subclasses__():
+        yield one
+        yield from _below(one)
 
 
 def _keep(connection: socket.socket) -> None:

@@ -18,7 +18,7 @@ from tests.support.http_service import Service, remembered
 from tests.support.issuer import Issuer
 
 USERS = 100
-REQUESTS = int(os.environ.get("PERDURE_TEST_REQUESTS", "5000"))
+REQUESTS = int(os.environ.get("PERDURE_TEST_REQUESTS", "2000"))
 """Some 40 a second on two busy cores: PERDURE_TEST_REQUESTS=100000 takes most of an hour."""
 CLIENTS = 32
 MARK = re.compile(r"mark[0-9a-f]{12}")
