@@ -261,7 +261,9 @@ async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_t
             await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
             await gateway.result(started.workflow_id, by=ME)
             assert (await gateway.start(task, by=ME)).ended_at is not None
-            (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{READ_THEN_ASK}\nexpect: ${{true}}")
+            (agents.folder / "skills" / f"{skill}.yaml").write_text(
+                f"name: {skill}\n{READ_THEN_ASK}\nexpect: ${{true}}"
+            )
             with pytest.raises(InvalidTask, match="has changed since"):
                 await gateway.start(task, by=ME)
 
