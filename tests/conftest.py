@@ -21,7 +21,8 @@ from perdure.words import _separators_but, stem  # pyright: ignore[reportPrivate
 
 # A property is about results; how long examples take shows how busy the machine is.
 ANY_SPEED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
-# The same examples in every run: whether a change is good must not depend on the draw. Twenty-five, for `make test`.
+# The same examples in every run: whether a change is good must not depend on the draw. Twenty-five, for `make test`,
+# where a test does not say how many.
 hypothesis.settings.register_profile("perdure", **ANY_SPEED, derandomize=True, max_examples=25)
 # Other ones each time, and more of them, for `make test-all`.
 hypothesis.settings.register_profile("exploring", **ANY_SPEED, max_examples=200)

@@ -3,13 +3,13 @@
 import asyncio
 import importlib
 import os
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import SecretStr
 
-from perdure.errors import InvalidInput, PerdureError, Unavailable
+from perdure.errors import InvalidInput, Unavailable
 from perdure.modules import printing_aside
 from perdure.secrets.redaction import KNOWN
 
@@ -109,7 +109,7 @@ class SecretKeeper:
             plugged_in: ``module:name`` of a ``SecretSource``, or of a function without parameters that makes one.
 
         Raises:
-            InvalidInput: It cannot be imported, or is no such source.
+            InvalidInput: It cannot be imported or made, or is no such source.
         """
         sources: list[SecretSource] = [EnvironmentSecrets(), *map(FolderSecrets, folders)]
         if plugged_in:
@@ -176,14 +176,21 @@ def _plugged_in(place: str) -> SecretSource:
     try:
         with printing_aside():
             found: Any = getattr(importlib.import_module(module), name)
-            if isinstance(found, type) or (callable(found) and not isinstance(found, SecretSource)):
-                found = found()
-    except PerdureError:
-        raise
-    # Whatever goes wrong while a module is imported or a source is made, the error names it.
-    except Exception as problem:
-        raise InvalidInput(field, f"{place!r} cannot be used: {type(problem).__name__}: {problem}") from problem
+    # Whatever goes wrong while a module is imported, also where it leaves the process, the error names it.
+    except (Exception, SystemExit) as problem:
+        raise InvalidInput(field, f"{place!r} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    if isinstance(found, type) or (callable(found) and not isinstance(found, SecretSource)):
+        found = _made(found, place)
     if not isinstance(found, SecretSource):
         fix = "give it two methods: async has(name) -> bool and async get(name) -> str | None"
         raise InvalidInput(field, f"{place!r} is no source of secrets", fix=fix)
     return found
+
+
+def _made(make: Callable[[], object], place: str) -> object:
+    """Return what makes itself a source. It may log in with a secret, so only the class of what it raises is told."""
+    try:
+        with printing_aside():
+            return make()
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  as above
+        raise InvalidInput("secrets_from", f"{place!r} raised {type(problem).__name__} as it was made") from None

@@ -1,4 +1,4 @@
-"""Runs functions in forks of a process that has imported what takes long: 5 s of imports become 50 ms (measured).
+"""Runs functions in forks of a process that has loaded what takes long: 5 s of imports become 50 ms (measured).
 
 A fork is still a process of its own, with its own streams, environment and exit code, and can be killed and stopped.
 What depends on streams and environment when it is imported, the command's own modules among them, is imported in it.

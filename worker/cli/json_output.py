@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from perdure.reference.meanings import about, described_by, meanings
-from worker.cli.json_values import OBJECTS, PRINTED, Values
+from worker.cli.json_values import OBJECTS, PRINTED, Keys, Meaning, Values
 
 PAGE = Path("docs/reference/json.md")
 
@@ -40,7 +40,8 @@ From 1.0 on, within one major version, and until then within one minor version:
 - Exit codes are as [listed](../cli.md). The order of fields means nothing.
 - What stdout has without `--json`, and all that stderr has, is for people, and may change at any time.
 
-A test compares this page with the types, so whoever changes a field changes this page. Temporal has the same types: the
+A test compares this page with the types, and with the keys that a command puts together, so whoever changes one changes
+this page. Temporal has the same types: the
 result of a task's workflow is a [TaskResult](#taskresult), and its query `progress` returns a [Progress](#progress).
 
 ## Which command prints what
@@ -61,10 +62,9 @@ def printed_page() -> str:
     lines += ["", _OBJECTS, "| command | key | what it holds |", "|---|---|---|"]
     for called, keys in _alike():
         for place, (key, meaning) in enumerate(keys.items()):
-            if isinstance(meaning, type):
-                known |= described_by(meaning)
-            told = meaning if isinstance(meaning, str) else _link(meaning)
-            lines.append(f"| {'' if place else called} | {f'`{key}`' if key else ''} | {told} |")
+            if (model := _type_of(meaning)) is not None:
+                known |= described_by(model)
+            lines.append(f"| {'' if place else called} | {f'`{key}`' if key else ''} | {_meaning(meaning)} |")
     for name in sorted(known):
         lines += ["", f"## {name}", "", about(known[name]), "", *_section(known[name], known)]
     return "\n".join(lines) + "\n"
@@ -85,7 +85,24 @@ def _section(described: type[BaseModel] | type[Enum], known: dict[str, Any]) -> 
         yield "One of " + ", ".join(f"`{one.value}`" for one in described) + "."
 
 
-def _alike() -> Iterator[tuple[str, dict[str, Any]]]:
+def _type_of(meaning: Meaning) -> type[BaseModel] | None:
+    if isinstance(meaning, str):
+        return None
+    return meaning if isinstance(meaning, type) else meaning[0]
+
+
+def _meaning(meaning: Meaning) -> str:
+    if isinstance(meaning, str):
+        return meaning
+    if isinstance(meaning, list):
+        return f"a list of {_link(meaning[0])}"
+    if isinstance(meaning, tuple):
+        model, of_null = meaning
+        return f"{_link(model)}; {of_null}"
+    return _link(meaning)
+
+
+def _alike() -> Iterator[tuple[str, Keys]]:
     """Yield the commands whose objects have the same keys, and these keys."""
     left = dict(OBJECTS)
     while left:

@@ -4,7 +4,7 @@ import asyncio
 import functools
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import typer
 
@@ -21,7 +21,7 @@ from worker.gateway import Gateway
 from worker.terminal import display
 from worker.terminal.answers import asked
 from worker.terminal.conversation import TypedLines
-from worker.terminal.output import Exit, draw, fail, out, say, show_json, status_of
+from worker.terminal.output import draw, fail, out, say, show_json, status_of
 
 _GOES_ON = "effects that it recorded are not repeated"
 _AGAIN = "--again goes through it again, with the effects that are recorded; for new effects, choose another task_id"
@@ -54,7 +54,7 @@ async def follow_run(source: TaskFile, begin: BeginRequest | None, how: RunDispl
     settings = Settings()
     addresses = await asyncio.to_thread(started, settings)
     telemetry = Telemetry.start(settings, service="perdure-cli")
-    problem, status = "", Exit.DONE
+    failure: PerdureError | None = None
     try:
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
@@ -83,8 +83,7 @@ async def follow_run(source: TaskFile, begin: BeginRequest | None, how: RunDispl
                 if isinstance(error, StoreUnavailable) and error.store == "temporal":
                     say(f"it cannot be followed any more; the task goes on: perdure status {workflow_id}")
                     raise
-                told = source.placed(error) if isinstance(error, InvalidInput) else error
-                problem, status = str(told), status_of(error)
+                failure = source.placed(error) if isinstance(error, InvalidInput) else error
                 result = await installation.ended(workflow_id, by=person())
         if how.traced:
             # The task's own: this process may have attached to it.
@@ -97,8 +96,15 @@ async def follow_run(source: TaskFile, begin: BeginRequest | None, how: RunDispl
         report(result, verbose=how.verbose)
     if how.traced:
         draw(render_tree(spans_of(settings.home / "traces", trace)))
-    if status is not Exit.DONE:
-        fail(problem, status)
+    if failure is not None:
+        _end(failure, as_value=how.as_json and result is None)
+
+
+def _end(failure: PerdureError, *, as_value: bool) -> NoReturn:
+    if as_value:
+        # A task that left no result: its error is the one value that a script gets.
+        raise failure
+    fail(str(failure), status_of(failure))
 
 
 def _asking(installation: Gateway, workflow_id: str) -> display.Asks:

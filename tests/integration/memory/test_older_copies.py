@@ -44,7 +44,6 @@ async def may(here: Deployment, user: str, team: str) -> set[str]:
 
 
 @pytest.mark.parametrize("counted", [True, False], ids=["", "control"])
-@pytest.mark.slow
 async def test_an_older_copy_of_redis_is_not_believed_though_it_was_compared_a_moment_ago(
     own_servers: OwnServers, tmp_path: Path, team: str, user: str, counted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

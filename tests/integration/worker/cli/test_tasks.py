@@ -214,6 +214,21 @@ async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installe
 
 
 @pytest.mark.slow
+async def test_a_task_that_left_no_result_gives_its_error_to_a_script(
+    installed: Installation, servers: Servers
+) -> None:
+    file, _ = installed.audit("nodeenv==1.12.0")
+    following = await installed.start("run", file, "--json")
+    workflow_id = (await following.says("^started task-")).split()[1].rstrip(",:;")
+    await following.says("perdure answer")
+    client = await Client.connect(servers.temporal)
+    await client.get_workflow_handle(workflow_id).terminate()
+    followed = await following.ended()
+    assert followed.status == 1
+    assert json.loads(followed.out)["error"]["code"] == "PRD403", followed.out
+
+
+@pytest.mark.slow
 async def test_another_task_under_an_id_that_was_used_is_refused_with_the_difference(installed: Installation) -> None:
     file, task_id = installed.audit("rich==15.0.0")
     assert (await installed.perdure("run", file)).status == 0

@@ -123,7 +123,6 @@ def _look_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     [(True, ""), (False, ""), (False, CRON)],
     ids=["refused", "control: any state counts as its own", "control: any state does in a run that was continued"],
 )
-@pytest.mark.slow
 async def test_an_erasure_does_not_go_on_with_another_users_memory(
     rolling: Bench, monkeypatch: pytest.MonkeyPatch, refused: bool, cron: str
 ) -> None:

@@ -279,7 +279,6 @@ asyncio.run(McpServers([read_server(Path(sys.argv[1]).read_text())], SecretKeepe
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the children of a killed process")
-@pytest.mark.slow
 async def test_a_program_that_listens_to_nobody_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     place, stubborn = tmp_path / "pid", tmp_path / "stubborn.sh"
     stubborn.write_text(f"trap '' TERM HUP INT\necho $$ > {place}\nwhile :; do sleep 1; done\n", encoding="utf-8")

@@ -348,7 +348,6 @@ async def test_a_worker_does_not_start_with_a_policy_that_cannot_be_read(servers
             pass
 
 
-@pytest.mark.slow
 async def test_a_call_that_cannot_be_audited_is_not_made(
     agents: Bench, policies: Policies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
