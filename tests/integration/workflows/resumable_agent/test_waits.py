@@ -125,7 +125,7 @@ steps:
       - - for_each: "${{[1, 2, 3, 4, 5, 6]}}"
           as: n
           at_once: 6
-          steps: [{{id: pause, wait: 12s}}, {{id: after, tool: append, args: {{ledger: "{ledger}", line: "a${{n}}"}}}}]
+          steps: [{{id: pause, wait: 30s}}, {{id: after, tool: append, args: {{ledger: "{ledger}", line: "a${{n}}"}}}}]
       - - for_each: "${{[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]}}"
           as: m
           steps: [{{id: write, tool: append, args: {{ledger: "{ledger}", line: "b${{m}}"}}}}]
