@@ -34,6 +34,7 @@ def beside(tmp_path: Path) -> Settings:
     return clean_settings(
         tmp_path / "home",
         task_queue=f"foreground-{uuid4().hex[:10]}",
+        http_port=0,
         tools=(str(tmp_path / "shop.py"),),
         **dict.fromkeys(crons, "off"),
     )

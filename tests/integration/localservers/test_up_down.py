@@ -25,6 +25,8 @@ def beside(tmp_path: Path) -> Settings:
     return clean_settings(
         tmp_path / "home",
         task_queue=f"up-{uuid4().hex[:10]}",
+        # Another test would take the service's own port while it restarts.
+        http_port=0,
         forgetting_cron="off",
         redating_cron="off",
         accesses_cron="off",
