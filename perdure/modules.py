@@ -39,12 +39,15 @@ Module = Annotated[str, AfterValidator(_found_anywhere)]
 """A Python module: its import path, or its file."""
 
 
-def _provided_anywhere(name: str) -> str:
-    provider, colon, model = name.partition(":")
-    return f"{_found_anywhere(provider)}{colon}{model}"
+def _member_found_anywhere(name: str) -> str:
+    module, colon, member = name.partition(":")
+    return f"{_found_anywhere(module)}{colon}{member}"
 
 
-ModelName = Annotated[str, AfterValidator(_provided_anywhere)]
+MemberName = Annotated[str, AfterValidator(_member_found_anywhere)]
+"""What a module defines: ``<module>:<name>``."""
+
+ModelName = Annotated[str, AfterValidator(_member_found_anywhere)]
 """A model: ``openai:<model>``, or ``<module>:<model>`` of a provider of one's own (see docs/models.md)."""
 
 

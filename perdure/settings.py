@@ -28,7 +28,7 @@ from perdure.documents import refused
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
-from perdure.modules import ModelName, Module
+from perdure.modules import MemberName, ModelName, Module
 from perdure.names import TASK_QUEUE
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
@@ -96,8 +96,8 @@ class Settings(BaseSettings):
     """Folders with MCP servers in YAML, whose tools skills and agents use; see docs/tools.md."""
     secrets: tuple[Absolute, ...] = ()
     """Folders with secrets of tools, each in a file of its name; variables ``PERDURE_SECRET_…`` win over them."""
-    secrets_from: str = ""
-    """``module:name`` of where secrets are besides, by an import path: see docs/tools.md."""
+    secrets_from: MemberName = ""
+    """``module:name`` of where secrets are besides, the module by its import path or its file: see docs/tools.md."""
 
     embedding: ModelName = "auto"
     """The embedding model: ``auto``, ``all-MiniLM-L6-v2``, or a provider's."""

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 from perdure.documents import unreadable
 from perdure.errors import InvalidInput
-from perdure.modules import ModelName, Module, is_file
+from perdure.modules import MemberName, Module, is_file
 from perdure.suggestions import nearest
 
 PREFIX = "PERDURE_"
@@ -152,8 +152,8 @@ def read_file(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise unreadable(path, error) from None
 
 
-_OF_MODULES = {*get_args(Module)[1:], *get_args(ModelName)[1:]}
-"""What checks a setting that names a module, or a model of one: either may be a file."""
+_OF_MODULES = {*get_args(Module)[1:], *get_args(MemberName)[1:]}
+"""What checks a setting that names a module, or what one defines, such as a model: the module may be a file."""
 
 
 def _led_from(folder: Path, value: object, kind: Any) -> object:

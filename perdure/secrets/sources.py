@@ -1,7 +1,6 @@
 """Where a worker finds secrets: its environment, folders with a file for each, and what an installation plugs in."""
 
 import asyncio
-import importlib
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 from pydantic import SecretStr
 
 from perdure.errors import InvalidInput, Unavailable
-from perdure.modules import printing_aside
+from perdure.modules import module_of, printing_aside
 from perdure.secrets.redaction import KNOWN
 
 R = TypeVar("R")
@@ -106,7 +105,8 @@ class SecretKeeper:
 
         Args:
             folders: Folders with a file for each secret.
-            plugged_in: ``module:name`` of a ``SecretSource``, or of a function without parameters that makes one.
+            plugged_in: ``module:name`` of a ``SecretSource``, or of a function without parameters that makes one; the
+                module by its import path or by its file.
 
         Raises:
             InvalidInput: It cannot be imported or made, or is no such source.
@@ -173,12 +173,10 @@ def _plugged_in(place: str) -> SecretSource:
     module, _, name = place.partition(":")
     if not (module and name):
         raise InvalidInput(field, f"is {place!r}", fix="write module:name")
-    try:
-        with printing_aside():
-            found: Any = getattr(importlib.import_module(module), name)
-    # Whatever goes wrong while a module is imported, also where it leaves the process, the error names it.
-    except (Exception, SystemExit) as problem:
-        raise InvalidInput(field, f"{place!r} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    source = module_of(module, field)
+    if not hasattr(source, name):
+        raise InvalidInput(field, f"{module} has no {name}", fix="correct the name behind the colon")
+    found: Any = getattr(source, name)
     if isinstance(found, type) or (callable(found) and not isinstance(found, SecretSource)):
         found = _made(found, place)
     if not isinstance(found, SecretSource):
@@ -192,5 +190,5 @@ def _made(make: Callable[[], object], place: str) -> object:
     try:
         with printing_aside():
             return make()
-    except (Exception, SystemExit) as problem:  # noqa: BLE001  as above
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  whatever an installation's own code raises
         raise InvalidInput("secrets_from", f"{place!r} raised {type(problem).__name__} as it was made") from None

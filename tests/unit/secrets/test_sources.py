@@ -11,6 +11,7 @@ import pytest
 from perdure.errors import InvalidInput
 from perdure.secrets.redaction import KNOWN
 from perdure.secrets.sources import LARGEST_SECRET, SecretKeeper, SecretUnreadable
+from perdure.settings import Settings
 
 
 class Vault:
@@ -96,9 +97,9 @@ async def test_what_a_source_raises_or_returns_wrongly_tells_nothing_of_it(found
     [
         ("vault_of_a_test", "write module:name"),
         ("vault_of_a_test:nothing", "no source of secrets .*async has"),
-        ("vault_of_a_test:absent", "cannot be imported: AttributeError"),
+        ("vault_of_a_test:absent", "vault_of_a_test has no absent .correct the name"),
         ("vault_of_a_test:locked", "raised PermissionError as it was made"),
-        ("no_such_module_of_ours:vault", "cannot be imported: ModuleNotFoundError"),
+        ("no_such_module_of_ours:vault", "cannot be imported: ModuleNotFoundError.*install it"),
     ],
 )
 def test_what_cannot_be_plugged_in_is_refused_with_the_fix(plugged_in: str, place: str, problem: str) -> None:
@@ -109,4 +110,19 @@ def test_what_cannot_be_plugged_in_is_refused_with_the_fix(plugged_in: str, plac
 
 
 def test_a_class_that_makes_one_can_be_named(plugged_in: str) -> None:
-    assert SecretKeeper.of((), plugged_in.replace("vault:", "vault:").replace(":vault", ":Vault"))
+    assert SecretKeeper.of((), plugged_in.replace(":vault", ":Vault"))
+
+
+async def test_it_can_be_in_a_file_which_a_relative_path_leads_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vault.py").write_text(
+        """
+class Vault:
+    async def has(self, name): return True
+    async def get(self, name): return "from the file"
+"""
+    )
+    monkeypatch.chdir(tmp_path)
+    keeper = SecretKeeper.of((), Settings(secrets_from="./vault.py:Vault").secrets_from)
+    assert revealed(await keeper.get("door")) == "from the file"
