@@ -39,7 +39,6 @@ ALONE = (
     # What the SDK takes for a deadlock, two seconds of one activation, is measured by the clock.
     "integration/workflows/resumable_agent/test_bounds.py",
     "integration/workflows/resumable_agent/test_herd.py",
-    "integration/workflows/resumable_agent/test_without_redis.py",
     "integration/workflows/resumable_agent/test_without_weaviate.py",
 )
 """Tests that measure time: they are marked ``timed``, and nothing runs next to them."""

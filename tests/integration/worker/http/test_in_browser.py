@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncGenerator
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -188,20 +189,21 @@ async def test_every_page_can_be_read_by_a_screen_reader(
     one = await person(browser, service, token, color_scheme=scheme)
     places = ["/inbox", "/memories", "/memories?ask=When do deploys happen?", f"/memories/{memory}", "/tasks"]
     places += [f"/tasks/{task}", "/forgetting", "/erase", "/memories/none"]
-    found: dict[str, str] = {}
-    for place in places:
-        await one.page.goto(place)
-        examined = await Axe().run(one.page)
-        if examined.violations_count:
-            found[place] = examined.generate_report()
-    await one.page.context.close()
     local = await person(browser, service, service.local, color_scheme=scheme)
-    for place in (f"/memories?user={user}", "/status"):
-        await local.page.goto(place)
-        examined = await Axe().run(local.page)
-        if examined.violations_count:
-            found[place] = examined.generate_report()
-    await local.page.context.close()
+    stranger = await (await browser.new_context(base_url=service.url, color_scheme=scheme)).new_page()
+    found: dict[str, str] = {}
+    for page, seen in (
+        (one.page, places),
+        (local.page, [f"/memories?user={user}", "/status"]),
+        (stranger, ["/login"]),
+    ):
+        for place in seen:
+            await page.goto(place)
+            assert urlsplit(page.url).path == urlsplit(place).path, "it led elsewhere"
+            examined = await Axe().run(page)
+            if examined.violations_count:
+                found[place] = examined.generate_report()
+        await page.context.close()
     assert found == {}
 
 
