@@ -108,6 +108,9 @@ class Journal:
                 # The lines are kept, whether or not there is room to compact the others.
                 with suppress(StoreUnavailable):
                     await self.compact(tenant, now=datetime.now(UTC))
+        elif asked_at is not None:
+            # Of a user who was erased, nothing is to be said either.
+            await disk.in_thread("journal", require)
 
     async def erased(self) -> dict[str, Erasure]:
         """Return the latest erasure of each user, for ``append``."""

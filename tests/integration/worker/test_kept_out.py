@@ -1,6 +1,7 @@
 """What is on hold, was withdrawn, or was offered before an erasure shows nowhere: in no session, and in no history."""
 
 from collections.abc import AsyncGenerator
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from pydantic import JsonValue
 from temporalio.client import ActivityFailureError, WorkflowFailureError, WorkflowHandle
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, TenantErased
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.names import Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT
@@ -116,6 +117,23 @@ async def test_what_was_offered_before_an_erasure_is_not_kept_after_it(
     assert await here.services.longterm.everything(tenant) == {}
     later = request.changed(asked_at=None)
     assert (await gateway.receipt(await gateway.remember(later, by=TESTER), by=TESTER)).items[0].fate is Fate.SEARCHABLE
+
+
+@pytest.mark.parametrize("erased", [True, False], ids=["erased", "control"])
+async def test_a_consent_from_before_an_erasure_is_refused_also_behind_what_was_said_since(
+    here: Deployment, user: str, *, erased: bool
+) -> None:
+    tenant, asked = here.services.tenant_key.tenant_of(user), datetime.now(UTC)
+
+    async def says(operation: str, at: datetime) -> None:
+        consents = here.services.consents
+        await consents.say(tenant, grant=[Purpose.GIVEN], withdraw=[], operation=operation, by=TESTER, at=at)
+
+    if erased:
+        await here.services.eraser.begin(tenant, operation="erase", at=datetime.now(UTC), by=TESTER)
+    await says("later", datetime.now(UTC))
+    with pytest.raises(TenantErased) if erased else nullcontext():
+        await says("early", asked)
 
 
 @pytest.mark.slow
