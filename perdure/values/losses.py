@@ -12,6 +12,7 @@ does, before the effect: a Redis with fewer claims than the journal lacks one of
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from perdure.model import OpenEnum
@@ -55,6 +56,12 @@ class Told(NamedTuple):
     """The id of the journal that it belongs to; None: it is new, or has lost it."""
     marks: Mapping[str, Mark]
     """By process."""
+    gone: Mapping[str, Mark] = MappingProxyType({})
+    """Those that the journal keeps of processes which no store has to know any more, however many there were."""
+
+    def of(self, writer: str) -> Mark:
+        """Return the mark of a process."""
+        return self.marks.get(writer) or self.gone.get(writer, Mark())
 
 
 class LossKind(OpenEnum):
@@ -80,7 +87,7 @@ class Loss(NamedTuple):
 
 def losses(told: Mapping[Store, Told]) -> tuple[Loss, ...]:
     """Return the stores that lost data, judged by those that answered."""
-    written = any(one.marks for one in told.values())
+    written = any(one.marks or one.gone for one in told.values())
     known = any(one.journal for one in told.values())
     journal = told.get(Store.JOURNAL)
     found: list[Loss] = []
@@ -107,7 +114,7 @@ def seen_around(before: Told, after: Told) -> Told:
         name: Mark(max(one.begun, two.begun), min(one.done, two.done), min(one.claimed, two.claimed))
         for name, (one, two) in pairs.items()
     }
-    return Told(after.journal, marks)
+    return Told(after.journal, marks, after.gone)
 
 
 def restored(told: Mapping[Store, Told], lost: Store) -> dict[str, Mark]:
@@ -118,7 +125,7 @@ def restored(told: Mapping[Store, Told], lost: Store) -> dict[str, Mark]:
     writers = {writer for one in told.values() for writer in one.marks}
     return {
         writer: Mark(
-            begun=max(one.marks.get(writer, Mark()).begun for one in told.values()),
+            begun=max(one.of(writer).begun for one in told.values()),
             done=min((one.marks.get(writer, Mark()).done for one in others), default=0),
             claimed=max(one.marks.get(writer, Mark()).claimed for one in told.values()),
         )
@@ -132,6 +139,4 @@ def _is_older(store: Store, one: Told, journal: Told, told: Mapping[Store, Told]
         claims = store is Store.REDIS and any(here.claimed < there.claimed for here, there in known)
         return claims or any(here.done < there.done for here, there in known)
     others = [other for place, other in told.items() if place is not Store.JOURNAL]
-    return any(
-        journal.marks.get(writer, Mark()).begun < mark.begun for other in others for writer, mark in other.marks.items()
-    )
+    return any(journal.of(writer).begun < mark.begun for other in others for writer, mark in other.marks.items())

@@ -130,6 +130,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         )
     finally:
         await recall.settled()
+        await whole.end()
         await audit.close()
         await longterm.close()
         await redis.aclose()

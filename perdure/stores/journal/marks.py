@@ -20,6 +20,7 @@ _MARKS = ".marks"
 _REMOVED = "removed"
 _MARK = re.compile(rb"(\d+) (\d+) (\d+)((?: \S+)*) *\n")
 _GONE = re.compile(r"^(\w+) (\d+)(?: \S+)*$", re.MULTILINE)
+_ENDED = " ended"
 _RETIRED = " retired"
 _WIDTH = 48
 """Bytes of a mark: well within one sector, which a disk writes as a whole."""
@@ -65,7 +66,8 @@ class JournalMarks:
             new: Whether it is the process's first mark.
 
         Returns:
-            False where the process was idle for so long that its marks were retired: it needs another name.
+            False where the process has ended, or was idle for so long that its marks were retired: it needs another
+            name.
 
         Raises:
             StoreLost: The folder has lost the journal since the process began.
@@ -81,42 +83,55 @@ class JournalMarks:
 
         await disk.in_thread(Store.JOURNAL, write)
 
-    async def has_idle(self, *, before: float) -> bool:
-        """Return whether there are processes to retire.
+    async def end(self, writer: str) -> None:
+        """Record that a process writes nothing more."""
 
-        Args:
-            before: Those that have been idle since then, in seconds since 1970.
-        """
+        def write() -> None:
+            path = self.folder / _MARKS / writer
+            with suppress(FileNotFoundError), disk.locked(path.parent):
+                mark, state = _parsed(path)
+                if not state:
+                    self._put(writer, mark, _ENDED)
 
-        def has() -> bool:
-            for path in self._files():
-                with suppress(FileNotFoundError):
-                    if path.stat().st_mtime < before or _parsed(path)[1] == _RETIRED:
-                        return True
-            return False
+        await disk.in_thread(Store.JOURNAL, write)
 
-        return await disk.in_thread(Store.JOURNAL, has)
-
-    async def retire(self, *, before: float) -> list[str]:
-        """Mark the processes that have been idle since a moment as retired.
-
-        Returns:
-            Those that the stores may still know.
+    async def resting(self, *, before: float) -> dict[str, Mark]:
+        """Return the processes to retire: those that have ended, or been idle since a moment.
 
         Args:
             before: Seconds since 1970.
         """
 
+        def find() -> dict[str, Mark]:
+            found: dict[str, Mark] = {}
+            for path in self._files():
+                with suppress(FileNotFoundError):
+                    mark, state = _parsed(path)
+                    # A retired one, too: who retired it may have died before it was removed.
+                    if state or path.stat().st_mtime < before:
+                        found[path.name] = mark
+            return found
+
+        return await disk.in_thread(Store.JOURNAL, find)
+
+    async def retire(self, resting: Mapping[str, Mark]) -> list[str]:
+        """Mark processes as retired.
+
+        Args:
+            resting: They, as they were found.
+
+        Returns:
+            Those of them that have come no further since. The stores may still know them.
+        """
+
         def retire() -> list[str]:
             found: list[str] = []
-            for path in self._files():
-                with disk.locked(path.parent), suppress(FileNotFoundError):
-                    mark, state = _parsed(path)
-                    if not state and path.stat().st_mtime < before:
-                        self._put(path.name, mark, _RETIRED)
-                        state = _RETIRED
-                    if state == _RETIRED:
-                        found.append(path.name)
+            for writer, mark in resting.items():
+                path = self.folder / _MARKS / writer
+                with suppress(FileNotFoundError), disk.locked(path.parent):
+                    if _parsed(path)[0] == mark:
+                        self._put(writer, mark, _RETIRED)
+                        found.append(writer)
             return found
 
         return await disk.in_thread(Store.JOURNAL, retire)
@@ -142,10 +157,10 @@ class JournalMarks:
         for path in self._files():
             # One that was removed in between is a line of the file that is read next.
             with suppress(FileNotFoundError):
-                mark, retired = _parsed(path)
+                mark, state = _parsed(path)
                 # The stores may or may not still have a retired one; neither is a loss.
-                marks[path.name] = mark._replace(done=0, claimed=0) if retired else mark
-        return Told(known_id(self.folder), self._gone() | marks)
+                marks[path.name] = mark._replace(done=0, claimed=0) if state == _RETIRED else mark
+        return Told(known_id(self.folder), marks, self._gone())
 
     def _gone(self) -> dict[str, Mark]:
         path = self.folder / _MARKS / _REMOVED
@@ -216,5 +231,5 @@ def _parsed(path: Path) -> tuple[Mark, str]:
     if not found:
         return Mark(), ""
     # Words that a later build adds are ignored.
-    retired = _RETIRED if _RETIRED.encode() in found[4] else ""
-    return Mark(int(found[1]), int(found[2]), int(found[3])), retired
+    state = next((one for one in (_RETIRED, _ENDED) if one.encode() in found[4]), "")
+    return Mark(int(found[1]), int(found[2]), int(found[3])), state

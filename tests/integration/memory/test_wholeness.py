@@ -19,10 +19,16 @@ from perdure.stores.redis.connection import ask
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.values.losses import Loss, LossKind, Mark, Store
-from tests.conftest import TENANT_KEY
+from tests.conftest import TENANT_KEY, Servers
+from tests.deployment import deployment
 from tests.integration.conftest import Stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, passing, write
 from tests.integration.memory.reconciliation.test_losses import BY, copied, fill, rebuild, refused, remembered
+
+
+def beside(own: Stores) -> Wholeness:
+    """Return another process's view of the stores."""
+    return Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
 
 
 @pytest.mark.slow
@@ -56,7 +62,7 @@ async def test_redis_is_an_older_copy_that_lacks_a_claim_alone(
 async def test_a_claim_that_is_counted_as_redis_is_restored_is_not_taken_back(
     own: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+    other = beside(own)
     await other.claimed()
     async with own.whole.writing():
         pass
@@ -81,7 +87,7 @@ async def test_a_claim_that_is_counted_as_redis_is_restored_is_not_taken_back(
 @pytest.mark.slow
 async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Stores) -> None:
     key = TenantKey(TENANT_KEY)
-    resting = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+    resting = beside(own)
     async with resting.writing():
         pass
     [mark] = [path for path in (own.journal.folder / ".marks").iterdir() if path.name != LOCK]
@@ -106,9 +112,70 @@ async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Store
     assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),), "the control"
 
 
+async def test_a_process_that_ended_leaves_no_marks_once_another_has_made_one(own: Stores) -> None:
+    ended, key = beside(own), TenantKey(TENANT_KEY)
+    async with ended.writing():
+        pass
+    [writer] = (await RedisMarks(own.redis).told()).marks
+    await own.whole.begin(key)
+    assert writer in (await RedisMarks(own.redis).told()).marks, "the control: it has not ended"
+    await ended.end()
+    await own.whole.begin(key)
+    for store in (JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks):
+        [newer] = (await store.told()).marks
+        assert newer != writer
+    async with ended.writing():
+        pass
+    assert len((await RedisMarks(own.redis).told()).marks) == 2, "what it does late all the same is another's"
+    assert await own.whole.compare() == ()
+
+
+async def test_a_worker_that_stops_leaves_its_marks_to_others_to_remove(servers: Servers, tmp_path: Path) -> None:
+    async with deployment(servers, tmp_path, serving=False) as here:
+        async with here.services.whole.writing():
+            pass
+        writer = here.services.whole._writer  # pyright: ignore[reportPrivateUsage]
+        marks = JournalMarks(here.settings.journal_folder)
+        assert writer not in await marks.resting(before=0), "the control: it goes on"
+    # Another test's worker may have removed them already.
+    assert writer in {**await marks.resting(before=0), **(await marks.told()).gone}
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "control: found behind it"])
+async def test_one_that_ends_behind_the_newer_mark_is_not_removed_by_it(
+    own: Stores, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    first, last = beside(own), beside(own)
+    async with first.writing(), last.writing():
+        pass
+    await first.end()
+    known = set((await RedisMarks(own.redis).told()).marks)
+    writing, resting = Wholeness.writing, JournalMarks.resting
+
+    @asynccontextmanager
+    async def overtaken(whole: Wholeness) -> AsyncGenerator[None]:
+        async with writing(whole):
+            yield
+        if whole is own.whole:
+            async with writing(last):
+                pass
+            await last.end()
+
+    async def found_behind(marks: JournalMarks, *, before: float) -> dict[str, Mark]:
+        async with overtaken(own.whole):
+            pass
+        return await resting(marks, before=before)
+
+    monkeypatch.setattr(Wholeness, "writing", overtaken)
+    if not before:
+        monkeypatch.setattr(JournalMarks, "resting", found_behind)
+    await own.whole.begin(TenantKey(TENANT_KEY))
+    assert len(known & set((await RedisMarks(own.redis).told()).marks)) == before
+
+
 @pytest.mark.slow
 async def test_a_process_that_rests_does_not_keep_a_loss_from_being_told(own: Stores) -> None:
-    resting = Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+    resting = beside(own)
     async with resting.writing():
         pass
     for mark in (own.journal.folder / ".marks").iterdir():
@@ -119,17 +186,32 @@ async def test_a_process_that_rests_does_not_keep_a_loss_from_being_told(own: St
 
 @pytest.mark.slow
 @pytest.mark.parametrize("marks", [True, False], ids=["marked", "control: no newer mark"])
-@pytest.mark.parametrize("server", [Server.REDIS, Server.WEAVIATE])
-async def test_a_copy_from_before_a_long_rest_is_still_known_to_be_older(
-    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server, marks: bool
+@pytest.mark.parametrize(
+    ("server", "ends"),
+    [(Server.REDIS, True), (Server.REDIS, False), (Server.WEAVIATE, True)],
+    ids=["redis, ended", "redis, idle", "weaviate, ended"],
+)
+async def test_a_copy_from_before_a_process_rested_is_still_known_to_be_older(
+    own: Stores,
+    fleet: Fleet,
+    tenant: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    server: Server,
+    *,
+    ends: bool,
+    marks: bool,
 ) -> None:
     await write(own, tenant, passing("purged", "o1"))
     restore = await copied(fleet, server, tmp_path / "copy")
     await fill(own, tenant)
     await own.whole.claimed()
-    for path in (own.journal.folder / ".marks").iterdir():
-        if path.name != LOCK:
-            os.utime(path, (1, 1))
+    if ends:
+        await own.whole.end()
+    else:
+        for path in (own.journal.folder / ".marks").iterdir():
+            if path.name != LOCK:
+                os.utime(path, (1, 1))
     with monkeypatch.context() as patch:
         if not marks:
 

@@ -155,6 +155,18 @@ def test_a_redis_that_lacks_a_claim_is_an_older_copy(claimed: int, older: tuple[
     assert losses(told | {Store.JOURNAL: around}) == older, "one that was made meanwhile is not missed"
 
 
+def test_what_a_store_still_knows_of_one_that_is_gone_is_no_loss() -> None:
+    journal, store = Told(ID, {"w": Mark(1, 1)}, {"gone": Mark(3)}), Told(ID, {"w": Mark(1, 1), "gone": Mark(3, 3)})
+    told = {Store.JOURNAL: seen_around(journal, journal), Store.REDIS: store, Store.WEAVIATE: Told(ID, store.marks)}
+    assert losses(told) == ()
+    assert losses(told | {Store.WEAVIATE: Told(ID, {"w": Mark(1, 1)})}) == (), "nor that another does not"
+    later = told | {Store.REDIS: Told(ID, {"w": Mark(1, 1), "gone": Mark(4, 4)})}
+    assert losses(later) == (Loss(Store.JOURNAL, LossKind.OLDER),), (
+        "the control: it came further than the journal knows"
+    )
+    assert restored(told, Store.REDIS) == {"w": Mark(1, 1)}
+
+
 def test_a_mark_is_read_as_it_was_written() -> None:
     assert Mark.read(str(Mark(12, 7))) == Mark(12, 7)
 

@@ -24,11 +24,44 @@ async def marks(tmp_path: Path) -> JournalMarks:
 async def test_a_longer_mark_is_retired_and_still_read(marks: JournalMarks) -> None:
     assert (await marks.told()).marks == {"later": Mark(7, 6, 5)}
     os.utime(marks.folder / ".marks" / "later", (1, 1))
-    assert await marks.retire(before=2) == ["later"]
+    assert await marks.resting(before=2) == {"later": Mark(7, 6, 5)}
+    assert await marks.retire({"later": Mark(7, 6, 5)}) == ["later"]
     assert (await marks.told()).marks == {"later": Mark(begun=7)}
     # A process that died before it removed it left it so.
-    assert await marks.has_idle(before=0)
-    assert await marks.retire(before=0) == ["later"]
+    assert await marks.resting(before=0) == {"later": Mark(7, 6, 5)}
+    assert await marks.retire({"later": Mark(7, 6, 5)}) == ["later"]
+
+
+async def test_what_has_ended_counts_until_it_is_retired_and_writes_no_more(marks: JournalMarks) -> None:
+    assert await marks.write("p", Mark(1, 1), new=True)
+    assert "p" not in await marks.resting(before=0), "the control: it may go on"
+    await marks.end("p")
+    assert not await marks.write("p", Mark(2, 1), new=False)
+    assert (await marks.told()).marks["p"] == Mark(1, 1)
+    resting = await marks.resting(before=0)
+    assert resting == {"p": Mark(1, 1)}
+    assert await marks.retire(resting) == ["p"]
+    assert (await marks.told()).marks["p"] == Mark(begun=1)
+    await marks.removed("p")
+    assert (await marks.told()).gone == {"p": Mark(begun=1)}
+    await marks.end("p")
+    assert "p" not in (await marks.told()).marks
+
+
+async def test_what_came_further_since_it_was_found_is_not_retired(marks: JournalMarks) -> None:
+    assert await marks.write("p", Mark(1, 1), new=True)
+    os.utime(marks.folder / ".marks" / "p", (1, 1))
+    resting = await marks.resting(before=2)
+    assert resting == {"p": Mark(1, 1)}
+    await marks.write("p", Mark(2, 2), new=False)
+    await marks.end("p")
+    assert await marks.retire(resting) == []
+    assert (await marks.told()).marks["p"] == Mark(2, 2)
+
+
+async def test_where_the_journal_is_gone_nothing_is_made_by_who_ends(tmp_path: Path) -> None:
+    await JournalMarks(tmp_path / "journal").end("p")
+    assert not (tmp_path / "journal").exists()
 
 
 async def test_a_longer_mark_is_put_back(marks: JournalMarks) -> None:
@@ -38,4 +71,6 @@ async def test_a_longer_mark_is_put_back(marks: JournalMarks) -> None:
 
 async def test_a_longer_line_of_one_that_is_gone_is_read(marks: JournalMarks) -> None:
     (marks.folder / ".marks" / "removed").write_text("gone 3 and-more\nolder 2\n")
-    assert (await marks.told()).marks == {"later": Mark(7, 6, 5), "gone": Mark(begun=3), "older": Mark(begun=2)}
+    told = await marks.told()
+    assert told.marks == {"later": Mark(7, 6, 5)}
+    assert told.gone == {"gone": Mark(begun=3), "older": Mark(begun=2)}
