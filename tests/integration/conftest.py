@@ -208,6 +208,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             hold=HoldPolicy(),
         ),
     )
+    await whole.end()
     await audit.close()
     await longterm.close()
     await redis.aclose()

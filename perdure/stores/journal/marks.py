@@ -1,7 +1,8 @@
 """The journal's own marks: its id, and how far each process that writes memory has come.
 
 A file for each process, ``.marks/<process>``, is overwritten in place: 0.4 ms, where an appended line takes 2.3 ms.
-Those of processes that are long gone are lines of one file, ``.marks/removed``, which is read again once it has grown.
+Those of processes that have ended, or been idle for long, are lines of one file, ``.marks/removed``, which is read
+again once it has grown.
 """
 
 import os

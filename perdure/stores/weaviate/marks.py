@@ -20,7 +20,7 @@ _ID = "journal"
 _REBUILDING = "rebuilding"
 _NO_INDEX_YET = "could not find index for class"
 _MOST = 10_000
-"""Weaviate's own bound on one answer; idle processes are retired long before."""
+"""Weaviate's own bound on one answer; processes that ended or rest are retired long before."""
 
 
 class WeaviateMarks:

@@ -130,6 +130,38 @@ async def test_a_process_that_ended_leaves_no_marks_once_another_has_made_one(ow
     assert await own.whole.compare() == ()
 
 
+async def test_what_cannot_be_removed_now_keeps_nobody_from_beginning(
+    own: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, key = beside(own), TenantKey(TENANT_KEY)
+    async with ended.writing():
+        pass
+    await ended.end()
+
+    async def full(*_: object, **__: object) -> bool:
+        raise StoreUnavailable(Store.JOURNAL, "no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JournalMarks, "write", full)
+        assert await own.whole.begin(key) == ()
+    [writer] = (await RedisMarks(own.redis).told()).marks
+    await own.whole.begin(key)
+    assert writer not in (await RedisMarks(own.redis).told()).marks
+
+
+async def test_who_ends_where_nothing_can_be_written_ends_all_the_same(own: Stores, tmp_path: Path) -> None:
+    folder = own.journal.folder
+    lock = folder / LOCK
+    assert not lock.exists()
+    await own.whole.end()
+    assert not lock.exists(), "one that wrote nothing has no mark either"
+    async with own.whole.writing():
+        pass
+    folder.rename(tmp_path / "aside")
+    folder.write_text("no folder")
+    await own.whole.end()
+
+
 async def test_a_worker_that_stops_leaves_its_marks_to_others_to_remove(servers: Servers, tmp_path: Path) -> None:
     async with deployment(servers, tmp_path, serving=False) as here:
         async with here.services.whole.writing():
@@ -139,6 +171,26 @@ async def test_a_worker_that_stops_leaves_its_marks_to_others_to_remove(servers:
         assert writer not in await marks.resting(before=0), "the control: it goes on"
     # Another test's worker may have removed them already.
     assert writer in {**await marks.resting(before=0), **(await marks.told()).gone}
+
+
+async def test_one_that_wakes_meanwhile_is_not_removed(own: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    rested = beside(own)
+    async with rested.writing():
+        pass
+    [writer] = (await RedisMarks(own.redis).told()).marks
+    os.utime(own.journal.folder / ".marks" / writer, (1, 1))
+    writing = Wholeness.writing
+
+    @asynccontextmanager
+    async def overtaken(whole: Wholeness) -> AsyncGenerator[None]:
+        async with writing(whole), writing(rested):
+            yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Wholeness, "writing", overtaken)
+        await own.whole.begin(TenantKey(TENANT_KEY))
+    assert writer in (await RedisMarks(own.redis).told()).marks
+    assert await own.whole.compare() == ()
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "control: found behind it"])

@@ -124,5 +124,7 @@ class Vault:
 """
     )
     monkeypatch.chdir(tmp_path)
-    keeper = SecretKeeper.of((), Settings(secrets_from="./vault.py:Vault").secrets_from)
+    place = Settings(secrets_from="./vault.py:Vault").secrets_from
+    monkeypatch.chdir("/")
+    keeper = SecretKeeper.of((), place)
     assert revealed(await keeper.get("door")) == "from the file"

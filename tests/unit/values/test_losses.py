@@ -130,6 +130,11 @@ def test_a_store_without_an_id_is_new_or_lost(journal: Any, redis: Any, weaviate
     assert [loss.store for loss in losses(told)] == lost
 
 
+def test_what_only_those_wrote_that_are_gone_is_lost_too() -> None:
+    told = {Store.JOURNAL: Told(ID, {}, {"gone": Mark(3)}), Store.REDIS: Told(None, {}), Store.WEAVIATE: Told(ID, {})}
+    assert losses(told) == (Loss(Store.REDIS, LossKind.LOST),)
+
+
 def test_what_happens_while_the_stores_are_asked_is_no_loss() -> None:
     before, after = Told(ID, {"p": Mark(1, 1)}), Told(ID, {"p": Mark(3, 3), "new": Mark(1, 1)})
     journal = seen_around(before, after)
@@ -165,6 +170,8 @@ def test_what_a_store_still_knows_of_one_that_is_gone_is_no_loss() -> None:
         "the control: it came further than the journal knows"
     )
     assert restored(told, Store.REDIS) == {"w": Mark(1, 1)}
+    older = {Store.JOURNAL: Told(ID, {}, {"gone": Mark(5)}), Store.REDIS: store, Store.WEAVIATE: store}
+    assert restored(older, Store.JOURNAL)["gone"] == Mark(5, 3)
 
 
 def test_a_mark_is_read_as_it_was_written() -> None:

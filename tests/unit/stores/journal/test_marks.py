@@ -1,4 +1,4 @@
-"""Marks of a later build, which has more to say, are read, retired and put back by this one."""
+"""Marks of a process that has ended, and of a later build, which has more to say: read, retired and put back."""
 
 import os
 from pathlib import Path
@@ -41,9 +41,11 @@ async def test_what_has_ended_counts_until_it_is_retired_and_writes_no_more(mark
     resting = await marks.resting(before=0)
     assert resting == {"p": Mark(1, 1)}
     assert await marks.retire(resting) == ["p"]
-    assert (await marks.told()).marks["p"] == Mark(begun=1)
+    await marks.end("p")
+    assert (await marks.told()).marks["p"] == Mark(begun=1), "who says late that it ended brings nothing back"
     await marks.removed("p")
     assert (await marks.told()).gone == {"p": Mark(begun=1)}
+    assert await marks.retire(resting) == []
     await marks.end("p")
     assert "p" not in (await marks.told()).marks
 
