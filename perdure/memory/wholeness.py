@@ -3,8 +3,6 @@
 Compares on demand, before and after each change of memory and every few seconds. Rebuilds nothing.
 """
 
-import asyncio
-import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -13,12 +11,13 @@ from typing import TypeVar
 
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
 from perdure.memory.lost_stores import WHAT_TO_DO, require_answers, require_whole
+from perdure.memory.own_marks import OwnMarks
 from perdure.stores.journal.marks import JournalMarks, new_id
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.marks import WeaviateMarks
-from perdure.together import to_its_end, together
-from perdure.values.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
+from perdure.together import together
+from perdure.values.losses import Loss, LossKind, Store, Told, losses, restored, seen_around
 
 COMPARED_EVERY = 10.0
 """Seconds after which the stores are compared again, though nothing is written; a choice."""
@@ -42,10 +41,7 @@ class Wholeness:
         self._journal = journal
         self._redis = redis
         self._stores = {Store.REDIS: redis, Store.WEAVIATE: weaviate}
-        self._writer = ""
-        self._begun = self._recorded = self._done = self._closed = self._claimed = 0
-        self._marking = asyncio.Lock()
-        self._closing = asyncio.Lock()
+        self._own = OwnMarks(journal, redis, weaviate)
         self._connected = 0
         self._compared: dict[Store, float] = {}
         self._found: dict[Store, Loss | None] = {}
@@ -76,8 +72,9 @@ class Wholeness:
                 await marks.begin(journal)
         require_answers(told)
         if not found:
+            # Where that fails now, a later comparison goes on with it.
             with suppress(StoreUnavailable):
-                await self._retire(time.time() - IDLE)
+                await self._retire()
         return found
 
     async def begin_journal(self, key: TenantKey) -> str:
@@ -201,32 +198,22 @@ class Wholeness:
             StoreUnavailable: A store does not answer.
         """
         await self.require()
-        async with self._marking:
-            self._begun += 1
-            # One that is written later would take back a newer one.
-            await to_its_end(self._mark())
+        await self._own.begin()
         yield
-        self._done += 1
-        await self._close(self._done)
+        await self._own.close()
 
     async def end(self) -> None:
-        """Record that this process writes nothing more. Where that fails, its marks stay until it was idle for long."""
-        if self._writer:
-            with suppress(StoreUnavailable):
-                await self._journal.end(self._writer)
+        """Record that this process writes nothing more, so that others remove its marks."""
+        await self._own.end()
 
     async def claimed(self) -> None:
         """Count a claim on an effect, before the effect, so that an older copy of Redis without it is recognised.
 
         If a store does not answer, the claim is not counted: an effect that must happen once happens all the same.
         """
-        async with self._marking:
-            with suppress(StoreUnavailable):
-                writer = self._writer
-                await to_its_end(self._claim())
-                if writer not in ("", self._writer):
-                    # Its marks were removed, and its count with them.
-                    await to_its_end(self._claim())
+        with suppress(StoreUnavailable):
+            if not await self._own.claim():
+                self.doubt()
 
     async def rebuilding(self, found: Iterable[Loss]) -> dict[Store, str]:
         """Return a token for each store that is about to be rebuilt; another loss of the store invalidates its token.
@@ -268,50 +255,20 @@ class Wholeness:
         self.doubt()
         return True
 
-    async def _retire(self, before: float) -> None:
-        """Remove the marks of processes that ended or are idle since a moment; where that fails, it is tried again."""
+    async def _retire(self) -> None:
+        """Remove the marks of processes that ended or are idle."""
         # Found before this process makes a mark: one that ends later may have written after it.
-        resting = await self._journal.resting(before=before)
+        resting = await self._journal.resting(IDLE)
         if not resting:
             return
         # By those that are removed an older copy of a store is no longer known: by one that is newer than all of them.
         async with self.writing():
             pass
+        # A store that was replaced by an older copy just before took the newer mark, and only the others betray it.
+        await self.require()
         for writer in await self._journal.retire(resting):
             await together(*(marks.remove(writer) for marks in self._stores.values()))
             await self._journal.removed(writer)
-
-    async def _close(self, number: int) -> None:
-        async with self._closing:
-            if self._closed >= number:
-                # What closed before this came to its turn has counted it.
-                return
-            mark, known = Mark(self._recorded, self._done), self._closed
-            await together(*(marks.write(self._writer, mark, at_least=known) for marks in self._stores.values()))
-            async with self._marking:
-                self._closed = mark.done
-                await to_its_end(self._mark())
-
-    async def _claim(self) -> None:
-        if not self._writer:
-            await self._mark()
-        number = self._claimed + 1
-        if await self._redis.claimed(self._writer, number, after=self._claimed):
-            self._claimed = number
-        else:
-            # Claims were lost, and this one counts as lost as well, once Redis is rebuilt.
-            self.doubt()
-        await self._mark()
-
-    async def _mark(self) -> None:
-        """Write this process's mark to the journal."""
-        begun, new = self._begun, not self._writer
-        self._writer = self._writer or secrets.token_hex(8)
-        if not await self._journal.write(self._writer, Mark(begun, self._closed, self._claimed), new=new):
-            # It had ended, or been idle for so long that its marks were removed: it begins as another.
-            self._writer, self._closed, self._claimed = secrets.token_hex(8), 0, 0
-            await self._journal.write(self._writer, Mark(begun), new=True)
-        self._recorded = begun
 
     async def _ask(self, stores: Collection[Store] = tuple(Store)) -> dict[Store, Told]:
         """Return the marks of the given stores that answer."""

@@ -174,9 +174,10 @@ def _plugged_in(place: str) -> SecretSource:
     if not (module and name):
         raise InvalidInput(field, f"is {place!r}", fix="write module:name")
     source = module_of(module, field)
-    if not hasattr(source, name):
+    # A module may make what it is asked for.
+    found: Any = _made(lambda: getattr(source, name, None), place)
+    if found is None:
         raise InvalidInput(field, f"{module} has no {name}", fix="correct the name behind the colon")
-    found: Any = getattr(source, name)
     if isinstance(found, type) or (callable(found) and not isinstance(found, SecretSource)):
         found = _made(found, place)
     if not isinstance(found, SecretSource):

@@ -96,20 +96,24 @@ class JournalMarks:
 
         await disk.in_thread(Store.JOURNAL, write)
 
-    async def resting(self, *, before: float) -> dict[str, Mark]:
-        """Return the processes to retire: those that have ended, or been idle since a moment.
+    async def resting(self, idle: float) -> dict[str, Mark]:
+        """Return the processes to retire: those that have ended, or been idle for long.
 
         Args:
-            before: Seconds since 1970.
+            idle: For how many seconds, by the clock of the disk.
         """
 
         def find() -> dict[str, Mark]:
             found: dict[str, Mark] = {}
-            for path in self._files():
+            files = self._files()
+            lock = self.folder / _MARKS / disk.LOCK
+            if files:
+                lock.touch()
+            for path in files:
                 with suppress(FileNotFoundError):
                     mark, state = _parsed(path)
                     # A retired one, too: who retired it may have died before it was removed.
-                    if state or path.stat().st_mtime < before:
+                    if state or lock.stat().st_mtime - path.stat().st_mtime > idle:
                         found[path.name] = mark
             return found
 
@@ -130,9 +134,11 @@ class JournalMarks:
             for writer, mark in resting.items():
                 path = self.folder / _MARKS / writer
                 with suppress(FileNotFoundError), disk.locked(path.parent):
-                    if _parsed(path)[0] == mark:
-                        self._put(writer, mark, _RETIRED)
+                    now, state = _parsed(path)
+                    if now == mark:
                         found.append(writer)
+                        if state != _RETIRED:
+                            self._put(writer, mark, _RETIRED)
             return found
 
         return await disk.in_thread(Store.JOURNAL, retire)

@@ -11,7 +11,7 @@ import pytest
 
 from localservers import Fleet, Server
 from perdure.errors import StoreLost, StoreUnavailable
-from perdure.memory.wholeness import Wholeness
+from perdure.memory.wholeness import IDLE, Wholeness
 from perdure.stores.disk import LOCK
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
@@ -29,6 +29,16 @@ from tests.integration.memory.reconciliation.test_losses import BY, copied, fill
 def beside(own: Stores) -> Wholeness:
     """Return another process's view of the stores."""
     return Wholeness(JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks)
+
+
+async def rest(own: Stores, *, ends: bool) -> None:
+    """Have all processes write nothing more: they end, or have written nothing for long."""
+    if ends:
+        await own.whole.end()
+        return
+    for path in (own.journal.folder / ".marks").iterdir():
+        if path.name != LOCK:
+            os.utime(path, (1, 1))
 
 
 @pytest.mark.slow
@@ -149,6 +159,57 @@ async def test_what_cannot_be_removed_now_keeps_nobody_from_beginning(
     assert writer not in (await RedisMarks(own.redis).told()).marks
 
 
+@pytest.mark.parametrize("compared", [True, False], ids=["compared", "control: not compared behind the newer mark"])
+async def test_an_older_copy_that_comes_back_while_marks_are_removed_is_not_hidden(
+    own: Stores, monkeypatch: pytest.MonkeyPatch, compared: bool
+) -> None:
+    ended = beside(own)
+    async with ended.writing():
+        pass
+    [(writer, older)] = (await RedisMarks(own.redis).told()).marks.items()
+    async with ended.writing():
+        pass
+    await ended.end()
+    write = RedisMarks.write
+
+    async def of_an_older_copy(marks: RedisMarks, name: str, mark: Mark, *, at_least: int) -> None:
+        await ask(own.redis, "HSET", keys.MARKS, f"mark:{writer}", str(older))
+        await write(marks, name, mark, at_least=at_least)
+
+    async def nothing(_: Wholeness) -> None:
+        pass
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RedisMarks, "write", of_an_older_copy)
+        if not compared:
+            patch.setattr(Wholeness, "require", nothing)
+        assert await own.whole.begin(TenantKey(TENANT_KEY)) == ()
+    assert await own.whole.compare() == ((Loss(Store.REDIS, LossKind.OLDER),) if compared else ())
+
+
+@pytest.mark.parametrize("overlapping", [True, False], ids=["another begins meanwhile", "alone"])
+async def test_what_is_done_under_another_name_than_it_was_begun_is_known_to_all_stores(
+    own: Stores, monkeypatch: pytest.MonkeyPatch, overlapping: bool
+) -> None:
+    counts, write = own.whole._own, RedisMarks.write  # pyright: ignore[reportPrivateUsage]
+    async with own.whole.writing():
+        pass
+    first = counts.writer
+
+    async def overtaken(marks: RedisMarks, name: str, mark: Mark, *, at_least: int) -> None:
+        await write(marks, name, mark, at_least=at_least)
+        if overlapping and counts.writer == first:
+            await counts.begin()
+
+    monkeypatch.setattr(RedisMarks, "write", overtaken)
+    async with own.whole.writing():
+        await own.whole.end()
+    assert await own.whole.compare() == ()
+    assert counts.writer != first
+    for store in (JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks):
+        assert (await store.told()).marks[counts.writer].done == 2
+
+
 async def test_who_ends_where_nothing_can_be_written_ends_all_the_same(own: Stores, tmp_path: Path) -> None:
     folder = own.journal.folder
     lock = folder / LOCK
@@ -166,11 +227,11 @@ async def test_a_worker_that_stops_leaves_its_marks_to_others_to_remove(servers:
     async with deployment(servers, tmp_path, serving=False) as here:
         async with here.services.whole.writing():
             pass
-        writer = here.services.whole._writer  # pyright: ignore[reportPrivateUsage]
+        writer = here.services.whole._own.writer  # pyright: ignore[reportPrivateUsage]
         marks = JournalMarks(here.settings.journal_folder)
-        assert writer not in await marks.resting(before=0), "the control: it goes on"
+        assert writer not in await marks.resting(IDLE), "the control: it goes on"
     # Another test's worker may have removed them already.
-    assert writer in {**await marks.resting(before=0), **(await marks.told()).gone}
+    assert writer in {**await marks.resting(IDLE), **(await marks.told()).gone}
 
 
 async def test_one_that_wakes_meanwhile_is_not_removed(own: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,10 +274,10 @@ async def test_one_that_ends_behind_the_newer_mark_is_not_removed_by_it(
                 pass
             await last.end()
 
-    async def found_behind(marks: JournalMarks, *, before: float) -> dict[str, Mark]:
+    async def found_behind(marks: JournalMarks, idle: float) -> dict[str, Mark]:
         async with overtaken(own.whole):
             pass
-        return await resting(marks, before=before)
+        return await resting(marks, idle)
 
     monkeypatch.setattr(Wholeness, "writing", overtaken)
     if not before:
@@ -258,12 +319,7 @@ async def test_a_copy_from_before_a_process_rested_is_still_known_to_be_older(
     restore = await copied(fleet, server, tmp_path / "copy")
     await fill(own, tenant)
     await own.whole.claimed()
-    if ends:
-        await own.whole.end()
-    else:
-        for path in (own.journal.folder / ".marks").iterdir():
-            if path.name != LOCK:
-                os.utime(path, (1, 1))
+    await rest(own, ends=ends)
     with monkeypatch.context() as patch:
         if not marks:
 
@@ -293,15 +349,14 @@ async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, ten
 
 
 @pytest.mark.slow
-async def test_a_journal_from_before_a_long_rest_is_known_to_be_older_and_all_is_there_again(
-    own: Stores, tenant: str, tmp_path: Path
+@pytest.mark.parametrize("ends", [True, False], ids=["ended", "idle"])
+async def test_a_journal_from_before_a_process_rested_is_known_to_be_older_and_all_is_there_again(
+    own: Stores, tenant: str, tmp_path: Path, *, ends: bool
 ) -> None:
     await write(own, tenant, passing("purged", "o1"))
     shutil.copytree(own.journal.folder, tmp_path / "copy")
     before = await fill(own, tenant)
-    for path in (own.journal.folder / ".marks").iterdir():
-        if path.name != LOCK:
-            os.utime(path, (1, 1))
+    await rest(own, ends=ends)
     assert await own.whole.begin(TenantKey(TENANT_KEY)) == ()
     shutil.rmtree(own.journal.folder)
     shutil.copytree(tmp_path / "copy", own.journal.folder)

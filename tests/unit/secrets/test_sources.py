@@ -33,6 +33,13 @@ def locked() -> Vault:
     raise PermissionError("hunter2-opens-nothing")
 
 
+def made_late(name: str) -> Vault:
+    """Make what is asked of a module, as one does that imports lazily."""
+    if name == "late":
+        return locked()
+    raise AttributeError(name)
+
+
 def revealed(found: Any) -> str | None:
     return found and found.get_secret_value()
 
@@ -41,6 +48,7 @@ def revealed(found: Any) -> str | None:
 def plugged_in(monkeypatch: pytest.MonkeyPatch) -> str:
     module: Any = ModuleType("vault_of_a_test")
     module.vault, module.Vault, module.nothing, module.locked = Vault(), Vault, 7, locked
+    module.__getattr__ = made_late
     monkeypatch.setitem(sys.modules, "vault_of_a_test", module)
     return "vault_of_a_test:vault"
 
@@ -98,6 +106,7 @@ async def test_what_a_source_raises_or_returns_wrongly_tells_nothing_of_it(found
         ("vault_of_a_test", "write module:name"),
         ("vault_of_a_test:nothing", "no source of secrets .*async has"),
         ("vault_of_a_test:absent", "vault_of_a_test has no absent .correct the name"),
+        ("vault_of_a_test:late", "raised PermissionError as it was made"),
         ("vault_of_a_test:locked", "raised PermissionError as it was made"),
         ("no_such_module_of_ours:vault", "cannot be imported: ModuleNotFoundError.*install it"),
     ],

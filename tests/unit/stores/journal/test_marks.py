@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from perdure.memory.wholeness import IDLE
 from perdure.stores.journal.marks import JournalMarks
 from perdure.values.losses import Mark
 
@@ -24,21 +25,21 @@ async def marks(tmp_path: Path) -> JournalMarks:
 async def test_a_longer_mark_is_retired_and_still_read(marks: JournalMarks) -> None:
     assert (await marks.told()).marks == {"later": Mark(7, 6, 5)}
     os.utime(marks.folder / ".marks" / "later", (1, 1))
-    assert await marks.resting(before=2) == {"later": Mark(7, 6, 5)}
+    assert await marks.resting(IDLE) == {"later": Mark(7, 6, 5)}
     assert await marks.retire({"later": Mark(7, 6, 5)}) == ["later"]
     assert (await marks.told()).marks == {"later": Mark(begun=7)}
     # A process that died before it removed it left it so.
-    assert await marks.resting(before=0) == {"later": Mark(7, 6, 5)}
+    assert await marks.resting(IDLE) == {"later": Mark(7, 6, 5)}
     assert await marks.retire({"later": Mark(7, 6, 5)}) == ["later"]
 
 
 async def test_what_has_ended_counts_until_it_is_retired_and_writes_no_more(marks: JournalMarks) -> None:
     assert await marks.write("p", Mark(1, 1), new=True)
-    assert "p" not in await marks.resting(before=0), "the control: it may go on"
+    assert "p" not in await marks.resting(IDLE), "the control: it may go on"
     await marks.end("p")
     assert not await marks.write("p", Mark(2, 1), new=False)
     assert (await marks.told()).marks["p"] == Mark(1, 1)
-    resting = await marks.resting(before=0)
+    resting = await marks.resting(IDLE)
     assert resting == {"p": Mark(1, 1)}
     assert await marks.retire(resting) == ["p"]
     await marks.end("p")
@@ -53,7 +54,7 @@ async def test_what_has_ended_counts_until_it_is_retired_and_writes_no_more(mark
 async def test_what_came_further_since_it_was_found_is_not_retired(marks: JournalMarks) -> None:
     assert await marks.write("p", Mark(1, 1), new=True)
     os.utime(marks.folder / ".marks" / "p", (1, 1))
-    resting = await marks.resting(before=2)
+    resting = await marks.resting(IDLE)
     assert resting == {"p": Mark(1, 1)}
     await marks.write("p", Mark(2, 2), new=False)
     await marks.end("p")
