@@ -58,12 +58,12 @@ class OwnMarks:
             writer = ""
             # If its marks were removed meanwhile it has another name, by which no store knows of anything yet.
             while writer != self.writer:
-                writer, mark, known = self.writer, Mark(self._recorded, self._done), self._closed
+                async with self._marking:
+                    writer, mark, known = self.writer, Mark(self._recorded, self._done), self._closed
                 await together(*(marks.write(writer, mark, at_least=known) for marks in self._stores))
                 async with self._marking:
                     if writer == self.writer:
-                        self._closed = mark.done
-                        await to_its_end(self._mark())
+                        await to_its_end(self._mark(mark.done))
 
     async def claim(self) -> bool:
         """Count a claim on an effect, before the effect.
@@ -98,12 +98,17 @@ class OwnMarks:
         await self._mark()
         return counted
 
-    async def _mark(self) -> None:
-        """Write this process's mark to the journal."""
-        begun, new = self._begun, not self.writer
-        self.writer = self.writer or secrets.token_hex(8)
-        if not await self._journal.write(self.writer, Mark(begun, self._closed, self._claimed), new=new):
+    async def _mark(self, done: int | None = None) -> None:
+        """Write this process's mark to the journal; where that fails, it keeps its name, and what it has closed.
+
+        Args:
+            done: How many operations every store knows of; None: as many as before.
+        """
+        writer, new = self.writer or secrets.token_hex(8), not self.writer
+        mark = Mark(self._begun, self._closed if done is None else done, self._claimed)
+        if not await self._journal.write(writer, mark, new=new):
             # It had ended, or been idle for so long that its marks were removed: it begins as another.
-            self.writer, self._closed, self._claimed = secrets.token_hex(8), 0, 0
-            await self._journal.write(self.writer, Mark(begun), new=True)
-        self._recorded = begun
+            writer, mark = secrets.token_hex(8), Mark(mark.begun)
+            await self._journal.write(writer, mark, new=True)
+        self.writer = writer
+        self._recorded, self._closed, self._claimed = mark

@@ -211,8 +211,12 @@ class Wholeness:
 
         If a store does not answer, the claim is not counted: an effect that must happen once happens all the same.
         """
-        with suppress(StoreUnavailable):
-            if not await self._own.claim():
+        counted = False
+        try:
+            with suppress(StoreUnavailable):
+                counted = await self._own.claim()
+        finally:
+            if not counted:
                 self.doubt()
 
     async def rebuilding(self, found: Iterable[Loss]) -> dict[Store, str]:

@@ -1,5 +1,6 @@
 """The marks by which a lost store is known: counted by every process, written anew with a store that was rebuilt."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncGenerator, Mapping
@@ -208,6 +209,46 @@ async def test_what_is_done_under_another_name_than_it_was_begun_is_known_to_all
     assert counts.writer != first
     for store in (JournalMarks(own.journal.folder), RedisMarks(own.redis), own.longterm.marks):
         assert (await store.told()).marks[counts.writer].done == 2
+
+
+async def test_a_name_that_the_journal_could_not_take_is_not_used(own: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, write = own.whole._own, JournalMarks.write  # pyright: ignore[reportPrivateUsage]
+
+    async def known_names(marks: JournalMarks, writer: str, mark: Mark, *, new: bool) -> bool:
+        if new:
+            raise StoreUnavailable(Store.JOURNAL, "no space left on device")
+        return await write(marks, writer, mark, new=new)
+
+    async with own.whole.writing():
+        await own.whole.end()
+        with monkeypatch.context() as patch:
+            patch.setattr(JournalMarks, "write", known_names)
+            with pytest.raises(StoreUnavailable):
+                await counts.begin()
+    assert await own.whole.compare() == ()
+
+
+async def test_what_the_journal_could_not_close_is_closed_by_who_comes_next(
+    own: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, write, failed = own.whole._own, JournalMarks.write, False  # pyright: ignore[reportPrivateUsage]
+
+    async def once_full(marks: JournalMarks, writer: str, mark: Mark, *, new: bool) -> bool:
+        nonlocal failed
+        if not failed:
+            failed = True
+            raise StoreUnavailable(Store.JOURNAL, "no space left on device")
+        return await write(marks, writer, mark, new=new)
+
+    await counts.begin()
+    await counts.begin()
+    monkeypatch.setattr(JournalMarks, "write", once_full)
+    async with counts._closing:  # pyright: ignore[reportPrivateUsage]
+        both = asyncio.gather(counts.close(), counts.close(), return_exceptions=True)
+        await asyncio.sleep(0)
+    refused, closed = await both
+    assert (type(refused), closed) == (StoreUnavailable, None)
+    assert (await JournalMarks(own.journal.folder).told()).marks[counts.writer].done == 2
 
 
 async def test_who_ends_where_nothing_can_be_written_ends_all_the_same(own: Stores, tmp_path: Path) -> None:
