@@ -106,14 +106,16 @@ class JournalMarks:
         def find() -> dict[str, Mark]:
             found: dict[str, Mark] = {}
             files = self._files()
+            if not files:
+                return found
             lock = self.folder / _MARKS / disk.LOCK
-            if files:
-                lock.touch()
+            lock.touch()
+            now = lock.stat().st_mtime
             for path in files:
                 with suppress(FileNotFoundError):
                     mark, state = _parsed(path)
                     # A retired one, too: who retired it may have died before it was removed.
-                    if state or lock.stat().st_mtime - path.stat().st_mtime > idle:
+                    if state or now - path.stat().st_mtime > idle:
                         found[path.name] = mark
             return found
 
