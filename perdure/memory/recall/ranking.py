@@ -39,6 +39,9 @@ READER = Profile(name=ProfileName.READER, words=0.5, quality=1.0)
 HYBRID = Profile(name=ProfileName.HYBRID, words=0.5, quality=1.0, confidence=0.4, recency=0.3, frequency=0.2, task=0.1)
 PROFILES = {profile.name: profile for profile in (RELEVANCE_FIRST, READER, HYBRID)}
 
+_PLACES = 6
+"""Places to which scores are told, and compared."""
+
 _FALLEN = 0.5
 """The share of the strongest below which a memory or record no longer belongs to what is relevant. On the 109 questions
 of ``bench/precision``, by brute force, .661 of what is left is right instead of .279, and .913 of what is right is left
@@ -166,9 +169,11 @@ def rank(
         meaning = 0.0 if hit.cosine is None else _between(hit.cosine, lowest, highest)
         words = (hit.bm25 or 0.0) / most if most > 0.0 else 0.0
         found.append(((1.0 - weight) * meaning + weight * words, hit))
-    # Quality can lift by its own share at most, so only what is that close to the last place is looked at.
+    # Quality can lift by its own share at most, and what is rounded away orders nothing, so only what is that close to
+    # the last place is looked at.
     reach = sorted((relevance for relevance, _ in found), reverse=True)[:limit][-1:] or [0.0]
-    least = reach[0] - profile.quality / (1.0 - profile.quality) if profile.quality < 1.0 else 0.0
+    lifted = profile.quality + 10.0**-_PLACES
+    least = reach[0] - lifted / (1.0 - profile.quality) if profile.quality < 1.0 else 0.0
     judging = _Judging(now, profile, rules)
     scored = [
         _scored(hit.entry, {**_found_by(hit), "relevance": relevance}, judging)
@@ -204,7 +209,7 @@ def _scored(entry: Entry, parts: dict[str, float], judging: _Judging) -> Scored:
     )
     score = (1.0 - profile.quality) * relevance + profile.quality * quality
     parts = {**parts, **good, "quality": quality, "score": score}
-    rounded = {name: round(value, 6) for name, value in parts.items()}
+    rounded = {name: round(value, _PLACES) for name, value in parts.items()}
     return Scored(entry=entry, score=rounded["score"], parts=rounded)
 
 

@@ -2,7 +2,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from perdure.memory.recall.ranking import (
@@ -184,6 +184,7 @@ def test_of_equal_scores_the_later_observation_is_first_then_the_smaller_id() ->
 
 
 @given(hits(), st.integers(1, 15), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
+@example([Hit(memory("a"), 0.9 - 1e-8), Hit(memory("b"), 0.9), Hit(memory("c"), 0.1)], 1, 0.0)  # Equal, as rounded.
 def test_what_cannot_be_lifted_to_a_place_is_left_out_and_nothing_else(
     found: list[Hit], limit: int, quality: float
 ) -> None:
