@@ -1,9 +1,10 @@
 """Runs tasks, jobs, sweeps and recalls under random kills, stops and restarts, and prints what came of them.
 
 ``MINUTES``, ``SEED`` and ``DOOR`` are environment variables. With the door ``http``, all but sweeps is asked over HTTP,
-and the service is killed too. Exits with 1 where anything was lost, doubled, stuck, not indexed or leaked, or where too
-little was killed to say so. A run of at least ten minutes that ends with 0 is published: its counts are written to
-``bench/results.json`` and to the README's table. Any other is only printed.
+the service is killed too, and a run lasts until it and the workers were killed 500 times; ``MINUTES`` bounds it. Exits
+with 1 where anything was lost, doubled, stuck, not indexed or leaked, or where too little was killed to say so. A run
+of at least ten minutes that ends with 0 is published: its counts are written to ``bench/results.json`` and to the
+README's table. Any other is only printed.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ import tempfile
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -30,9 +31,9 @@ from chaos.doors import BY, Door, GatewayDoor, HttpDoor
 from chaos.ledger import read, story_of
 from chaos.load import Load
 from chaos.open_tasks import standing
-from chaos.site import Site, site
+from chaos.site import SERVICE, Site, Target, site
 from chaos.store import stored_of
-from chaos.table import PUBLISHED_FROM, publish
+from chaos.table import BLOWS, PUBLISHED_FROM, publish
 from chaos.verdict import Verdict, asked_of, enough, judge
 from localservers import Server
 from perdure.client import Client
@@ -50,40 +51,74 @@ HTTP = "http"
 ENDS_WITHIN = 240.0
 """Seconds after the last disturbance in which everything has to end; what has not is stuck."""
 
+KILLS_OVER_HTTP = 500
+"""Kills of the service and of workers in the middle of something after which a run over HTTP ends."""
+
+MINUTES = {"gateway": 10.0, HTTP: 90.0}
+"""How long a run lasts at most, by its door, unless it is told."""
+
+AT_WORKERS = 0.7
+"""The share of blows that are aimed at workers; over HTTP, half of these at the service. The rest falls anywhere."""
+
 KILLED, RESTARTED = 0.65, 0.15
 """The shares of kills and of restarts by SIGTERM; the rest is stopped for some seconds and woken."""
 
 
-async def disturb(one: Site, load: Load, chance: random.Random, end: float) -> Counter[str]:
+async def disturb(one: Site, load: Load, chance: random.Random, end: float, kills: int | None) -> Counter[str]:
     """Kill, restart and stop at random until the end; return how often in the middle of an effect or a write.
 
     Of a worker, that is an effect or a write of its own; of a server or the service, one of any worker.
+
+    Args:
+        one: What is disturbed.
+        load: What is under way.
+        chance: Where, when and how it is.
+        end: The moment after which nothing is, by the monotonic clock.
+        kills: How many kills of workers and of the service are enough; None: it lasts until the end.
     """
-    counts: Counter[str] = Counter()
+    counts, begun = Counter[str](), time.monotonic()
     going: set[asyncio.Task[None]] = set()
-    while time.monotonic() < end:
+    while time.monotonic() < end and (kills is None or counts["process_kills"] < kills):
         # Short: aiming takes time as well.
         await asyncio.sleep(chance.uniform(0.2, 1.0))
         targets = one.targets
         if not targets:
             continue
-        worker = [target for target in targets if not isinstance(target, Server)]
-        aims = worker if worker and chance.random() < 0.7 else [chance.choice(targets)]
-        chance.shuffle(aims)
+        aims = aimed_at(targets, chance)
         hit = await aimed(load, {target: one.processes(target) for target in aims})
         target, under_way = aims[0] if hit is None else hit, hit is not None
         blow = chance.random()
         if blow < KILLED:
             going.add(asyncio.create_task(one.kill(target)))
             counts["kills"] += under_way
+            counts["process_kills"] += under_way and not isinstance(target, Server)
+            counts["service_kills"] += under_way and target == SERVICE
         elif blow < KILLED + RESTARTED:
             going.add(asyncio.create_task(one.restart(target)))
             counts["restarts"] += under_way
         else:
             going.add(asyncio.create_task(one.hang(target, chance.uniform(2.0, 12.0))))
             counts["stops"] += under_way
+    counts["seconds"] = round(time.monotonic() - begun)
     await asyncio.gather(*going)
     return counts
+
+
+def aimed_at(targets: Sequence[Target], chance: random.Random) -> list[Target]:
+    """Return the targets of which the first that is in the middle of something is hit: mostly workers, or the service.
+
+    Args:
+        targets: What can be disturbed now.
+        chance: Chooses.
+    """
+    workers = [one for one in targets if isinstance(one, int)]
+    drawn = chance.random()
+    if SERVICE in targets and drawn < AT_WORKERS / 2:
+        return [SERVICE]
+    if not workers or drawn >= AT_WORKERS:
+        return [chance.choice(targets)]
+    chance.shuffle(workers)
+    return list[Target](workers)
 
 
 @asynccontextmanager
@@ -108,7 +143,8 @@ async def run(minutes: float, seed: int, home: Path, door: str) -> tuple[Counter
             load = Load(way, gateway, ledger, random.Random(seed + 1))
             stopping = asyncio.Event()
             feeding = asyncio.create_task(load.feed(stopping))
-            counts = await disturb(one, load, chance, time.monotonic() + 60 * minutes)
+            kills = KILLS_OVER_HTTP if door == HTTP else None
+            counts = await disturb(one, load, chance, time.monotonic() + 60 * minutes, kills)
             stopping.set()
             await asyncio.wait({feeding}, timeout=ENDS_WITHIN)
             if feeding.done():
@@ -151,7 +187,7 @@ async def _checked(redis_url: str) -> None:
 def show(counts: Counter[str], load: Load, verdict: Verdict, minutes: float, seed: int) -> None:
     """Print the table."""
     table = Table("figure", "value", title=f"{minutes:g} minutes, seed {seed}")
-    blows = {name: counts[name] for name in ("kills", "restarts", "stops")}
+    blows = {name: counts[name] for name in BLOWS}
     did = {"tasks": len(load.tasks), "jobs": len(load.jobs)}
     for name, value in {**blows, **did, "recalls": load.recalls, "sweeps": load.sweeps, **asdict(verdict)}.items():
         table.add_row(name.replace("_", " "), f"{value:,}")
@@ -165,10 +201,12 @@ def main() -> int:
     if door not in ("gateway", HTTP):
         sys.stderr.write(f"DOOR={door}: there are gateway and {HTTP}\n")
         return 2
-    minutes, seed = float(os.environ.get("MINUTES") or 10), int(os.environ.get("SEED") or random.randrange(10_000))
+    minutes = float(os.environ.get("MINUTES") or MINUTES[door])
+    seed = int(os.environ.get("SEED") or random.randrange(10_000))
     configure_logging(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="perdure-chaos-") as home:
         counts, load, verdict = asyncio.run(run(minutes, seed, Path(home), door))
+    minutes = round(counts["seconds"] / 60, 1)
     show(counts, load, verdict, minutes, seed)
     for task in load.tasks:
         if task.problem:
@@ -181,7 +219,7 @@ def main() -> int:
     if minutes < PUBLISHED_FROM:
         sys.stdout.write(f"not published: it ran for less than {PUBLISHED_FROM:g} minutes\n")
         return 0
-    did = {name: float(counts[name]) for name in ("kills", "restarts", "stops")}
+    did = {name: float(counts[name]) for name in BLOWS}
     judged = {name: float(value) for name, value in asdict(verdict).items()}
     publish("http_chaos" if door == HTTP else "chaos", {"minutes": minutes, "seed": float(seed), **did, **judged})
     return 0

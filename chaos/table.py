@@ -12,12 +12,13 @@ PUBLISHED_FROM = 10.0
 SECTIONS = {"chaos": "the gateway", "http_chaos": "HTTP"}
 """What each section of the figures was asked through."""
 
+BLOWS = ("kills", "service_kills", "restarts", "stops")
+"""What falls on the processes; the kills of the service are among all kills."""
+
 COLUMNS = (
     "minutes",
     "seed",
-    "kills",
-    "restarts",
-    "stops",
+    *BLOWS,
     "effects",
     "writes",
     "lost",

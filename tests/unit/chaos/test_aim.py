@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from chaos import aim
+from chaos.__main__ import aimed_at
 from chaos.ledger import note, note_death
 from chaos.load import Load
+from chaos.site import SERVICE
+from localservers import Server
 
 
 async def test_a_worker_is_hit_only_while_it_has_an_effect_open_itself(
@@ -31,3 +34,13 @@ async def test_a_worker_is_hit_only_while_it_has_an_effect_open_itself(
     note(str(load.ledger), "begun", "b")
     note_death(load.ledger, here)
     assert await aim.aimed(load, {0: {here}}) is None
+
+
+def test_a_third_of_the_blows_is_aimed_at_the_service_where_there_is_one() -> None:
+    chance = random.Random(1)
+    drawn = [aimed_at([0, 1, SERVICE, *Server], chance) for _ in range(1_000)]
+    assert 300 < sum(one == [SERVICE] for one in drawn) < 450
+    assert 300 < sum(len(one) == 2 for one in drawn) < 400
+    without = [aimed_at([0, 1, *Server], chance) for _ in range(1_000)]
+    assert 650 < sum({*one} == {0, 1} for one in without) < 750
+    assert {one for [one] in (aimed_at([SERVICE, *Server], chance) for _ in range(1_000))} == {SERVICE, *Server}

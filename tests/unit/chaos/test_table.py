@@ -34,7 +34,7 @@ def test_only_ten_minutes_that_went_well_are_published(
     monkeypatch: pytest.MonkeyPatch, minutes: str, kills: int, lost: int, status: int, published: int
 ) -> None:
     async def run(*_: Any) -> tuple[Counter[str], Load, Verdict]:
-        return Counter(kills=kills), Load(*[None] * 4), Verdict(lost=lost)  # pyright: ignore[reportArgumentType]
+        return Counter(kills=kills, seconds=60 * int(minutes)), Load(*[None] * 4), Verdict(lost=lost)  # pyright: ignore[reportArgumentType]
 
     calls: list[str] = []
     monkeypatch.setattr(running, "run", run)
