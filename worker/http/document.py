@@ -1,11 +1,13 @@
 """The OpenAPI document: complete, with problems as they are answered, the scopes, and how to authenticate."""
 
+from copy import deepcopy
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.utils import deep_dict_update
 
-from worker.http.endpoints import JSON, PERSON, SCOPE
+from worker.http.endpoints import JSON, PERSON, PROTOCOL, SCOPE
 from worker.http.examples import PARAMETERS
 from worker.http.problems import MEDIA
 
@@ -47,6 +49,9 @@ def _complete(operation: dict[str, Any]) -> None:
             response["content"] = {MEDIA: content[JSON]}
         elif len(content) > 1:
             content.pop(JSON, None)
+    # Its refusals are no problems: they keep their media type, beside the problems of whoever lets requests in.
+    deep_dict_update(operation, deepcopy(operation.pop(PROTOCOL)))
+    for response in operation["responses"].values():
         response.setdefault("headers", {})["X-Request-Id"] = {
             "description": "The request's id, as the log has it.",
             "schema": {"type": "string"},

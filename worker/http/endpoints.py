@@ -42,6 +42,9 @@ COMMON = (400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 502, 
 
 OPEN = (503,)
 
+PROTOCOL = "x-perdure-protocol"
+"""Where it stands, until the document is made, what a protocol takes and answers by itself."""
+
 BROWSER = "x-perdure-browser"
 """Where it stands that a route is a page: its token may come in a cookie, and its body from a form."""
 
@@ -72,6 +75,8 @@ class Endpoint:
     """What its answer's headers hold, by name."""
     person: bool
     browser: bool
+    protocol: Mapping[str, Any]
+    """What a protocol that has the route for itself takes and answers: parts of the OpenAPI document's operation."""
 
 
 class Routes:
@@ -99,6 +104,7 @@ class Routes:
         headers: Mapping[str, str] | None = None,
         person: bool = False,
         browser: bool = False,
+        protocol: Mapping[str, Any] | None = None,
     ) -> Callable[[Handler], Handler]:
         """Declare a route; see ``Endpoint``. Its summary and description are the handler's docstring."""
 
@@ -116,6 +122,7 @@ class Routes:
                 headers=headers or {},
                 person=person,
                 browser=browser,
+                protocol=protocol or {},
             )
             self.endpoints.append(endpoint)
             return handler
@@ -143,6 +150,7 @@ class Routes:
                     SCOPE: one.scope.value if one.scope else None,
                     PERSON: one.person,
                     BROWSER: one.browser,
+                    PROTOCOL: dict(one.protocol),
                 },
             )
 

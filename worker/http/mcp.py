@@ -1,6 +1,7 @@
 """The route of the MCP server: the same tools and resources as over stdio, for whom the token stands."""
 
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from fastapi import Request
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -14,13 +15,71 @@ from perdure.settings import Settings
 from perdure.stores.tenant_key import TenantKey
 from perdure.values.access_tokens import Caller, TokenScope
 from worker.gateway import Gateway
-from worker.http.endpoints import JSON, Routes
+from worker.http.endpoints import EVENTS, JSON, Routes
 from worker.mcp.server import make_server
 
 SEALING = "mcp/1"
 """Distinguishes the key of what clients send back from all others that are derived from the tenant key."""
 
 routes = Routes("mcp")
+
+_ID = {"type": ["integer", "string", "null"]}
+
+_MESSAGE = {
+    "type": "object",
+    "required": ["jsonrpc", "method"],
+    "properties": {
+        "jsonrpc": {"const": "2.0"},
+        "id": {**_ID, "description": "The request's; without one it is a notification, and gets no answer"},
+        "method": {"type": "string", "examples": ["tools/list", "tools/call"]},
+        "params": {"type": "object"},
+    },
+}
+
+_ERROR = {
+    "type": "object",
+    "required": ["jsonrpc", "id", "error"],
+    "properties": {
+        "jsonrpc": {"const": "2.0"},
+        "id": _ID,
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {"code": {"type": "integer"}, "message": {"type": "string"}, "data": {}},
+        },
+    },
+}
+
+_REFUSED = {"content": {JSON: {"schema": _ERROR}}}
+
+PROTOCOL: dict[str, Any] = {
+    "parameters": [
+        {
+            "name": "MCP-Protocol-Version",
+            "in": "header",
+            "required": False,
+            "description": "The protocol's version that the client speaks",
+            "schema": {"type": "string"},
+            "example": "2025-11-25",
+        }
+    ],
+    "requestBody": {
+        "required": True,
+        "description": "A message of the protocol: JSON-RPC 2.0",
+        "content": {JSON: {"schema": _MESSAGE, "example": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}}},
+    },
+    "responses": {
+        "200": {
+            "description": "The answer, as the protocol has it: at once, or as an event",
+            "content": {JSON: {"schema": {"type": "object"}}, EVENTS: {"schema": {"type": "string"}}},
+        },
+        "202": {"description": "A notification was taken"},
+        "400": _REFUSED,
+        "404": _REFUSED,
+        "406": {"description": f"The client does not accept both of {JSON} and {EVENTS}"},
+    },
+}
+"""The Model Context Protocol's own part of the OpenAPI document: https://modelcontextprotocol.io, Transports."""
 
 
 class Transport:
@@ -59,7 +118,7 @@ class _HandedOver(Response):
         await self._transport.answer(scope, receive, send)
 
 
-@routes.at("POST", "/mcp", TokenScope.READ, media=JSON)
+@routes.at("POST", "/mcp", TokenScope.READ, protocol=PROTOCOL)
 async def mcp(request: Request) -> Response:
     """Speak the Model Context Protocol, with a token of one user.
 

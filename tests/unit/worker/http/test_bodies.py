@@ -44,6 +44,10 @@ def document() -> dict[str, Any]:
     return documented(make_app(Settings(), Gateway(Settings(), None), local=True))
 
 
+PROTOCOL = "/mcp"
+"""What a protocol answers by itself, with refusals of its own."""
+
+
 def operations(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(path, one) for path, methods in document["paths"].items() for one in methods.values()]
 
@@ -89,10 +93,12 @@ def test_each_operation_says_all_that_it_may_answer(document: dict[str, Any]) ->
     for path, one in operations(document):
         assert one["summary"], path
         good = [status for status in one["responses"] if int(status) < 400]
-        assert len(good) == 1, path
+        assert good == (["200", "202"] if path == PROTOCOL else good[:1]), path
         assert one["responses"][good[0]]["content"], path
         for status, answer in one["responses"].items():
-            assert int(status) < 400 or list(answer["content"]) == [MEDIA], (path, status)
+            assert "X-Request-Id" in answer["headers"], (path, status)
+            own = path == PROTOCOL and status in {"400", "404", "406"}
+            assert own or int(status) < 400 or list(answer["content"]) == [MEDIA], (path, status)
         assert bool(one["security"]) == bool(one.get("x-perdure-scope")), path
     names = [one["operationId"] for _, one in operations(document)]
     assert len(names) == len({*names})
@@ -103,7 +109,23 @@ def test_each_body_has_an_example_or_needs_none(document: dict[str, Any]) -> Non
     for path, one in operations(document):
         if "requestBody" not in one:
             continue
-        name = one["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        body = one["requestBody"]["content"]["application/json"]
+        if path == PROTOCOL:
+            assert set(body["schema"]["required"]) <= body["example"].keys()
+            continue
+        name = body["schema"]["$ref"].rpartition("/")[2]
         fields = schemas[name]["properties"]
         needed = [field for field in schemas[name].get("required", ()) if "examples" not in fields[field]]
         assert {fields[field].get("type") for field in needed} <= {"string", "boolean"}, (path, needed)
+
+
+def test_what_a_protocol_refuses_is_said_beside_the_problems(document: dict[str, Any]) -> None:
+    answers = document["paths"][PROTOCOL]["post"]["responses"]
+    assert {status: set(answers[status].get("content", ())) for status in ("200", "202", "400", "404", "406")} == {
+        "200": {"application/json", "text/event-stream"},
+        "202": set(),
+        "400": {MEDIA, "application/json"},
+        "404": {MEDIA, "application/json"},
+        "406": set(),
+    }
+    assert list(answers["422"]["content"]) == [MEDIA]
