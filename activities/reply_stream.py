@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from perdure.errors import StoreUnavailable, TenantErased
+from perdure.errors import StoreRefused, StoreUnavailable, TenantErased
 from perdure.stores.redis.reply_streams import ReplyStreams
 from perdure.values.chats import PieceKind, ReplyPiece, ReplyPlace
 
@@ -63,7 +63,7 @@ class _Writer:
 
     async def run(self) -> None:
         # Who reads along gets the reply in the end in any case.
-        with suppress(StoreUnavailable, TenantErased):
+        with suppress(StoreUnavailable, StoreRefused, TenantErased):
             await self._write(PieceKind.BEGUN)
             while not self._is_over or self._said:
                 await self._woken.wait()

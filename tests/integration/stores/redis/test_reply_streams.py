@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
 
-from perdure.errors import TenantErased
+from activities.reply_stream import streamed
+from perdure.errors import StoreRefused, TenantErased
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.reply_streams import KEPT, MOST_PIECES, ReplyStreams
@@ -74,3 +76,19 @@ async def test_nothing_is_kept_for_a_user_who_was_erased_since(redis: Redis, ten
     assert (await streams.read(place))[0] == []
     await streams.add(place, piece(0), epoch=3)
     assert len((await streams.read(place))[0]) == 1
+
+
+async def test_a_turn_goes_on_where_redis_refuses_to_let_anybody_read_along(
+    redis: Redis, servers: Servers, tenant: str
+) -> None:
+    user = uuid4().hex
+    await ask(redis, "ACL", "SETUSER", user, "on", ">right", "+@all", "-@scripting", "~*")
+    refused = connect(f"redis://{user}:right@{urlsplit(servers.redis_url).netloc}")
+    try:
+        with pytest.raises(StoreRefused):
+            await ReplyStreams(refused).add(reply(tenant), piece(0))
+        async with streamed(ReplyStreams(refused), reply(tenant), 1, epoch=None) as say:
+            say("a reply")
+    finally:
+        await refused.aclose()
+        await ask(redis, "ACL", "DELUSER", user)
