@@ -184,16 +184,23 @@ class MemoryCalls(Base):
         return await self._execute(Workflow.REDATE_MEMORY, request.changed(by=by), RedateResult, name="redate-memory")
 
     @call
-    async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:
+    async def erase(self, request: EraseRequest, *, by: Actor, is_repeated: bool = False) -> ErasureReceipt:
         """Erase all that is kept of a user or an owner, and prove it; the receipt says what no erasure reaches.
 
         An owner's list of members is erased with the proof. The same request again, because its answer was lost,
         gets the existing receipt, as ``earlier``: nothing is erased then, not even if the owner was created again.
 
+        Args:
+            request: Whose memory is erased.
+            by: Who asks.
+            is_repeated: Whether this very request was carried out before: what was remembered since is not its concern.
+
         Raises:
             UnknownOwner: The user does not belong to the owner, or there is none, and the user has no receipt either.
         """
         about = digest("erasure/1", request.user_id, request.of)[:24]
+        if is_repeated and (known := await self._proved_receipt(f"erase-{about}-")):
+            return known.changed(earlier=True)
         try:
             return await self._erased(request.changed(by=by), about)
         except UnknownOwner:

@@ -137,7 +137,12 @@ async def consent(*, body: ConsentBody, caller: Asker, here: Here, once: OnceOnl
     """Record what a user consents to, and return what holds; with neither grant nor withdraw, only return it."""
     asked = body.asked(caller)
     await once.identify(str(asked["user_id"]))
-    return answered(await here.consent(validated(ConsentRequest, asked, ""), by=caller.actor))
+    if once.is_repeated:
+        # The user may have said something else since.
+        asked |= {"grant": [], "withdraw": []}
+    held = await here.consent(validated(ConsentRequest, asked, ""), by=caller.actor)
+    await once.carried_out()
+    return answered(held)
 
 
 @routes.at("GET", "/v2/control/export", TokenScope.READ, media=LINES)
@@ -155,5 +160,7 @@ async def erase(*, body: EraseBody, caller: Asker, here: Here, once: OnceOnly) -
     """
     asked = body.asked(caller)
     await once.identify(str(asked["user_id"]))
-    erasing = here.erase(validated(EraseRequest, asked, ""), by=caller.actor)
-    return answered(await within(ERASED_WITHIN, erasing, "the erasure goes on; erase again for a receipt"))
+    erasing = here.erase(validated(EraseRequest, asked, ""), by=caller.actor, is_repeated=once.is_repeated)
+    receipt = await within(ERASED_WITHIN, erasing, "the erasure goes on; erase again for a receipt")
+    await once.carried_out()
+    return answered(receipt)

@@ -131,6 +131,46 @@ async def test_an_erasure_ends_the_users_own_tokens(service: Service, ada: httpx
     assert user not in {one.user_id for one in await service.gateway.tokens(by=ADMIN)}
 
 
+async def test_a_consent_sent_again_does_not_undo_its_withdrawal(ada: httpx2.AsyncClient) -> None:
+    async def said(key: str, **what: list[str]) -> bool:
+        answer = await ada.post("/v2/control/consent", json=what, headers={"Idempotency-Key": key})
+        granted: bool = answer.json()["granted"]["extracted"]
+        return granted
+
+    first = uuid4().hex
+    assert await said(first, grant=["extracted"])
+    assert not await said(uuid4().hex, withdraw=["extracted"])
+    assert not await said(first, grant=["extracted"])
+    # The control: the same under another key is another request.
+    assert await said(uuid4().hex, grant=["extracted"])
+
+
+@pytest.mark.slow
+async def test_an_erasure_sent_again_leaves_what_was_remembered_since(service: Service, user: str) -> None:
+    async with await service.client() as client:
+
+        async def erased(key: str) -> bool:
+            answer = await client.post(
+                "/v2/control/erase", json={"user_id": user}, headers={"Idempotency-Key": key}, timeout=60
+            )
+            assert answer.json()["proved"], answer.text
+            earlier: bool = answer.json()["earlier"]
+            return earlier
+
+        async def kept() -> int:
+            return len((await client.get("/v2/control/memories", params={"user_id": user})).json()["memories"])
+
+        first = uuid4().hex
+        await remembered(client, FACT, user_id=user)
+        assert not await erased(first)
+        await remembered(client, FACT, user_id=user)
+        assert await erased(first)
+        assert await kept() == 1
+        # The control: under another key it is asked anew.
+        assert not await erased(uuid4().hex)
+        assert await kept() == 0
+
+
 async def test_a_job_that_runs_is_never_said_to_have_failed(ada: httpx2.AsyncClient) -> None:
     sent = await ada.post("/v2/control/ingest", json={"items": [memory_item(f"{one} {FACT}") for one in range(50)]})
     found = (await ada.get(sent.headers["Location"])).json()
