@@ -66,6 +66,7 @@ class RequestAdmission:
         is_page = bool(declared.get(BROWSER)) if route else self._is_unknown_page(scope)
         scope["state"]["form"] = is_page
         if route is not None and SCOPE in declared and declared[SCOPE] is None:
+            scope["state"]["open"] = True
             await self._app(scope, receive, send)
             return
         try:
@@ -84,6 +85,8 @@ class RequestAdmission:
             await answer(scope, receive, send)
             return
         await self._app(scope, receive, send)
+        if scope["state"].get("turned_away", False):
+            self._audit(scope, scope["state"]["caller"], admitted=False)
 
     async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool, browser: bool) -> None:
         caller, given, address = None, "", ""

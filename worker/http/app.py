@@ -25,8 +25,10 @@ from worker.http.console import tasks as console_tasks
 from worker.http.console.session import Sessions
 from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
-from worker.http.event_stream import Followers
+from worker.http.event_stream import STREAMS, STREAMS_OF_ONE
 from worker.http.limits import BodyLimits
+from worker.http.places import Places
+from worker.http.request_context import WAITS, WAITS_OF_ONE
 from worker.http.request_log import Observing
 
 _AUDITED_WITHIN = 10.0
@@ -81,7 +83,8 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     app.router.redirect_slashes = False
     app.state.gateway = gateway
     app.state.mcp = transport
-    app.state.followers = Followers()
+    app.state.streams = Places(STREAMS, STREAMS_OF_ONE, "streams")
+    app.state.waits = Places(WAITS, WAITS_OF_ONE, "waiting requests")
     app.state.readiness = status.Readiness(gateway)
     app.state.measured_here = measured_here
     for one in ROUTES:

@@ -1,9 +1,8 @@
 """Following a task by server-sent events. Nothing is queued: what a client does not read holds up its own stream."""
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncGenerator, Generator
-from contextlib import AbstractContextManager, aclosing, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, aclosing
 from datetime import UTC, datetime
 
 from pydantic import BaseModel
@@ -11,7 +10,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from perdure.base_error import PerdureError
-from perdure.refusals import TooManyRequests
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
 from worker.http.endpoints import EVENTS
@@ -31,40 +29,6 @@ STREAMS_OF_ONE = 20
 
 _QUIET = 15.0
 """Seconds without news after which a comment is sent, so that nothing on the way takes the stream for dead."""
-
-_CLOSED_AFTER = 5.0
-"""Seconds that a full service asks a client to wait."""
-
-
-class Followers:
-    """How many streams are open."""
-
-    def __init__(self) -> None:
-        self._open: Counter[str] = Counter()
-
-    @property
-    def open(self) -> int:
-        """How many there are."""
-        return self._open.total()
-
-    @contextmanager
-    def entered(self, caller: Caller) -> Generator[None]:
-        """Count a stream for as long as the block lasts.
-
-        Raises:
-            TooManyRequests: There are as many as there may be.
-        """
-        # A provider makes as many tokens for a user as are asked for, and need not tell one from another.
-        whose = f"user {caller.user_id}" if caller.user_id else f"token {caller.token}"
-        if self._open.total() >= STREAMS or self._open[whose] >= STREAMS_OF_ONE:
-            raise TooManyRequests("too many streams are open", retry_after=_CLOSED_AFTER)
-        self._open[whose] += 1
-        try:
-            yield
-        finally:
-            self._open[whose] -= 1
-            if not self._open[whose]:
-                del self._open[whose]
 
 
 class EventStream(Response):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Annotated, Any, TypeVar
 from uuid import uuid4
 
@@ -12,6 +12,13 @@ from perdure.errors import StillRunning, StoreUnavailable
 from perdure.identity import digest
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
+from worker.http.places import Places
+
+WAITS = 1_500
+"""Requests of one process that wait for a job or a task; a choice, fewer than may be under way."""
+
+WAITS_OF_ONE = 500
+"""Those of one user, or of one token for any user; a choice."""
 
 T = TypeVar("T")
 
@@ -123,6 +130,16 @@ async def within(seconds: float, work: Coroutine[Any, Any, T], afterwards: str) 
             return await work
     except TimeoutError:
         raise StillRunning(f"it has not ended after {seconds:.0f} s: {afterwards}") from None
+
+
+def waiting(request: Request, caller: Caller, seconds: float) -> AbstractContextManager[None]:
+    """Return what takes a place among the requests that wait, for one that waits at all.
+
+    Raises:
+        TooManyRequests: On entering it: as many wait as may.
+    """
+    waits: Places = request.app.state.waits
+    return waits.entered(caller) if seconds else nullcontext()
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:

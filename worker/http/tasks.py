@@ -29,9 +29,10 @@ from worker.http.bodies import (
     TaskBody,
 )
 from worker.http.endpoints import EVENTS, Routes, answered, listed
-from worker.http.event_stream import EventStream, Followers, followed
+from worker.http.event_stream import EventStream, followed
 from worker.http.ingest import LONGEST_WAIT
-from worker.http.request_context import Asker, Here, OnceOnly, UserParam, while_connected
+from worker.http.places import Places
+from worker.http.request_context import Asker, Here, OnceOnly, UserParam, waiting, while_connected
 
 routes = Routes("tasks")
 
@@ -98,8 +99,9 @@ async def show_task(
 ) -> Response:
     """Say where a task is, which questions it asks, and how it ended."""
     await _theirs(here, caller, user_id, workflow_id)
-    state = here.task_state(workflow_id, wait=timedelta(seconds=wait), by=caller.actor)
-    return answered(await while_connected(request, state))
+    with waiting(request, caller, wait):
+        state = here.task_state(workflow_id, wait=timedelta(seconds=wait), by=caller.actor)
+        return answered(await while_connected(request, state))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/events", TokenScope.TASKS, media=EVENTS)
@@ -113,8 +115,8 @@ async def follow_task(
     A stream lasts ten minutes at most; a client connects again, as browsers do by themselves.
     """
     await _theirs(here, caller, user_id, workflow_id)
-    followers: Followers = request.app.state.followers
-    return EventStream(followed(here, workflow_id, caller, request.state.request_id), followers.entered(caller))
+    streams: Places = request.app.state.streams
+    return EventStream(followed(here, workflow_id, caller, request.state.request_id), streams.entered(caller))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/explanation", TokenScope.TASKS, answers=TaskExplanation)

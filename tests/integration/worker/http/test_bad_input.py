@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+from collections import Counter
 from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import uuid4
@@ -11,8 +12,11 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from tests.integration.worker.http.test_tasks import started
 from tests.support.http_service import Service, answering, memory_item
-from worker.http import connections, limits
+from tests.support.waiting import until_true
+from worker.http import connections, limits, request_log
+from worker.http.places import Places
 
 INGEST, QUERY = "/v2/control/ingest", "/v2/control/query"
 
@@ -173,6 +177,37 @@ async def test_a_body_that_never_comes_is_not_waited_for(service: Service, monke
     answer = await raw(service, head.encode())
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "PRD515"
+
+
+async def test_bodies_of_those_without_a_token_that_never_come_keep_nobody_out(
+    service: Service, ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "OPEN_WITHIN", 1.0)
+    monkeypatch.setattr(limits, "OPEN_AT_ONCE", 5)
+    monkeypatch.setattr(request_log, "MOST_AT_ONCE", 8)
+    head = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
+    slow = await asyncio.gather(*(raw(service, head) for _ in range(20)), ada.get("/v2/control/skills"))
+    answers, answered = slow[:-1], slow[-1]
+    assert isinstance(answered, httpx2.Response)
+    assert answered.status_code == 200
+    statuses = Counter(bytes(one)[9:12] for one in answers if isinstance(one, bytes))
+    assert statuses == {b"408": 5, b"503": 15}
+
+
+async def test_one_token_cannot_wait_in_all_places(
+    service: Service, ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.app.state, "waits", Places(10, 2, "waiting requests"))
+    place = f"/v2/control/tasks/{await started(ada, 'ask-first')}"
+    waiting = [asyncio.create_task(ada.get(place, params={"wait": 60})) for _ in range(2)]
+    await until_true(lambda: service.app.state.waits.taken == 2)
+    refused = await ada.get(place, params={"wait": 60})
+    assert (refused.status_code, refused.json()["code"]) == (429, "PRD502")
+    assert (await ada.get(place)).status_code == 200
+    await ada.post(f"{place}/cancel", json={})
+    assert {one.status_code for one in await asyncio.gather(*waiting)} == {200}
+    # The control: what has ended takes no place.
+    assert service.app.state.waits.taken == 0
 
 
 async def test_a_connection_that_says_nothing_is_closed_and_others_are_answered(

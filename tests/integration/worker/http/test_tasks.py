@@ -133,11 +133,11 @@ async def test_a_follower_is_told_what_is_wrong_and_the_stream_ends(
 async def test_a_follower_who_goes_away_leaves_nothing_behind(service: Service, ada: httpx2.AsyncClient) -> None:
     task = await started(ada, "ask-first")
     await asked(ada, task)
-    followers = service.app.state.followers
+    streams = service.app.state.streams
     async with ada.stream("GET", f"/v2/control/tasks/{task}/events") as answer:
         assert answer.status_code == 200
-        assert followers.open == 1
-    await until(_now(lambda: followers.open), lambda number: number == 0)
+        assert streams.taken == 1
+    await until(_now(lambda: streams.taken), lambda number: number == 0)
     await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
 
 

@@ -1,0 +1,51 @@
+"""Places for requests that stay open: how many there are, and how many of them one user may take."""
+
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from perdure.refusals import TooManyRequests
+from perdure.values.access_tokens import Caller
+
+_FREE_AFTER = 5.0
+"""Seconds after which somebody who found no place may ask again; a choice."""
+
+
+class Places:
+    """So many places.
+
+    Args:
+        most: How many there are.
+        of_one: How many of them one user may take, or one token for any user.
+        what: What takes them, for messages.
+    """
+
+    def __init__(self, most: int, of_one: int, what: str) -> None:
+        self._most = most
+        self._of_one = of_one
+        self._what = what
+        self._taken: Counter[str] = Counter()
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return self._taken.total()
+
+    @contextmanager
+    def entered(self, caller: Caller) -> Generator[None]:
+        """Take a place for as long as the block lasts.
+
+        Raises:
+            TooManyRequests: There is none left for the caller.
+        """
+        # A provider makes as many tokens for a user as are asked for, and need not tell one from another.
+        whose = f"user {caller.user_id}" if caller.user_id else f"token {caller.token}"
+        if self._taken.total() >= self._most or self._taken[whose] >= self._of_one:
+            raise TooManyRequests(f"too many {self._what} at once", retry_after=_FREE_AFTER)
+        self._taken[whose] += 1
+        try:
+            yield
+        finally:
+            self._taken[whose] -= 1
+            if not self._taken[whose]:
+                del self._taken[whose]
