@@ -11,7 +11,15 @@ from starlette.responses import Response
 from perdure.documents import join, validated
 from perdure.errors import InvalidInput, PerdureError
 from perdure.model import Model
-from perdure.refusals import NoSuchMethod, NoSuchPath, NotAuthenticated, RequestRefused, TooManyRequests
+from perdure.refusals import (
+    NoSuchMethod,
+    NoSuchPath,
+    NotAuthenticated,
+    NotPermitted,
+    RequestRefused,
+    TooManyRequests,
+    UnknownThing,
+)
 
 MEDIA = "application/problem+json"
 
@@ -143,6 +151,13 @@ def answer_of(error: PerdureError, request_id: str = "", headers: dict[str, str]
     return Response(problem.model_dump_json(), problem.status, given, MEDIA)
 
 
+def audited(request: Request, error: PerdureError) -> None:
+    """Have the refusal of a request audited that was let in, where it asked for what its token does not permit."""
+    names_another = isinstance(error, UnknownThing) and error.field == "user_id"
+    if names_another or isinstance(error, NotPermitted):
+        request.state.turned_away = True
+
+
 def _sendable(text: str) -> str:
     """Return a text that may quote what a caller sent, halves of surrogate pairs too, as one that can be sent."""
     return text.encode("utf-8", "replace").decode()
@@ -153,6 +168,7 @@ def handle(app: FastAPI) -> None:
 
     async def of_ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, PerdureError)
+        audited(request, error)
         return answer_of(error, _id(request))
 
     async def of_input(request: Request, error: Exception) -> Response:

@@ -16,7 +16,7 @@ from perdure.errors import PerdureError
 from perdure.values.access_tokens import Caller, TokenScope
 from perdure.values.entries import headline_of
 from worker.http.console.session import FIELD, LOGIN, cookie_of, proof_of
-from worker.http.problems import status_of
+from worker.http.problems import audited, status_of
 
 HTML = "text/html"
 
@@ -121,6 +121,7 @@ def is_part(request: Request) -> bool:
 
 def problem_page(request: Request, error: PerdureError) -> Response:
     """Return the page of an error, or the part of a page: what is wrong, and what to do."""
+    audited(request, error)
     text = str(error).removeprefix(f"{error.code} ")
     if is_part(request):
         return page(request, "answered.html", status=status_of(error), problem=text, value="")

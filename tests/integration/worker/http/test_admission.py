@@ -7,6 +7,7 @@ import hmac
 import json
 import socket
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -371,6 +372,22 @@ async def test_each_decision_is_audited(service: Service, user: str) -> None:
         ("admitted", "one", "billing", {"GET /v2/control/memories": (identifier,)}),
         ("turned_away", "two", "billing", {"POST /v2/control/erase": (identifier,)}),
     ]
+
+
+async def test_who_asks_for_another_user_is_audited_as_turned_away(service: Service, user: str) -> None:
+    token = await service.token(TokenScope.READ, user_id=user, name="probing")
+    places = ("/v2/control/memories?user_id=kim", "/memories?user=kim", "/v2/control/memories")
+    async with service.client_with(token) as client:
+        statuses = [
+            (await client.get(place, headers={"X-Request-Id": f"r{number}"})).status_code
+            for number, place in enumerate(places)
+        ]
+    assert statuses == [404, 404, 200]
+    reader = await service.gateway._keyed_reader()  # pyright: ignore[reportPrivateUsage]
+    await reader._reading.audit.written()  # pyright: ignore[reportPrivateUsage]
+    shown = await audits.show(service.here.settings, user, None, None, ADMIN)
+    lines = Counter((one.kind.value, one.operation) for one in shown if one.by and one.by.id == "probing")
+    assert [lines["turned_away", f"r{number}"] for number in range(len(places))] == [1, 1, 0]
 
 
 async def test_who_has_no_token_does_not_fill_the_audit(service: Service) -> None:
