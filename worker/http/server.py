@@ -14,6 +14,7 @@ import uvloop
 from starlette.types import ASGIApp
 
 from localservers import state
+from localservers.processes import raised_file_limit
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
 from worker.access import local_token
@@ -58,6 +59,8 @@ def serve(settings: Settings) -> None:
         StoreUnavailable: The token of this machine cannot be made.
     """
     configure_logging()
+    # Each connection is a file: with the usual limit, a thousand idle ones would keep everybody out.
+    raised_file_limit()
     local = is_loopback(settings.http_host)
     listening = listening_on(settings)
     telemetry = Telemetry.start(settings, service="perdure-http", scraped=True)

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import re
+import resource
 import signal
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -91,6 +93,17 @@ async def test_the_service_makes_a_token_for_this_machine_and_ends_when_told(
     assert {one["route"] for one in answered} > {"POST /v2/control/query", "GET /metrics"}
     assert all(one["request"] for one in answered)
     assert user not in ended.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells another process's limits")
+async def test_the_service_takes_as_many_connections_as_the_system_lets_it(installed: Installation) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, soft), hard))
+    try:
+        async with serving(installed) as (_, running):
+            assert resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.slow
