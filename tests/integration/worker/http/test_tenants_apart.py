@@ -14,6 +14,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from tests.integration.worker.http.test_admission import MEMORY, TABLE
 from tests.support.http_service import Service, remembered
 from tests.support.issuer import Issuer
 
@@ -55,7 +56,57 @@ MAKERS: list[Callable[[One, str], Asked]] = [
     lambda of, user: ("POST", "/v2/control/query", {}, {"user_id": user, "text": "project", "of": f"team:{of.mark}"}),
     lambda of, user: ("POST", f"/v2/control/memories/{of.memory}/pin", {}, {"user_id": user, "pinned": True}),
     lambda of, user: ("GET", "/v2/control/questions", {"user_id": user}, None),
+    lambda of, user: ("GET", "/v2/control/holds", {"user_id": user}, None),
+    lambda of, user: ("GET", "/inbox", {"user": user}, None),
+    lambda of, user: ("GET", "/tasks", {"user": user}, None),
+    lambda of, user: ("GET", "/export", {"user": user}, None),
+    lambda of, user: ("GET", "/erase", {"user": user}, None),
+    lambda of, _: ("GET", f"/v2/control/tasks/{of.task}/events", {}, None),
+    lambda of, user: ("POST", "/v2/control/consent", {}, {"user_id": user, "grant": ["extracted"]}),
+    lambda of, user: (
+        *("POST", f"/v2/control/memories/{of.memory}/correct", {}),
+        {"user_id": user, "content": f"Project {of.mark} is due on Friday."},
+    ),
+    lambda of, user: ("POST", "/v2/control/holds/hold-x", {}, {"user_id": user, "approve": True}),
+    lambda of, user: ("POST", f"/v2/control/tasks/{of.task}/message", {}, {"user_id": user, "text": "x"}),
+    lambda of, user: ("POST", f"/v2/control/tasks/{of.task}/deliver", {}, {"user_id": user, "name": "x"}),
+    lambda of, user: ("POST", f"/v2/control/tasks/{of.task}/redirect", {}, {"user_id": user, "goal": "x"}),
+    lambda of, user: ("POST", f"/v2/control/tasks/{of.task}/pause", {}, {"user_id": user}),
+    lambda of, user: ("POST", f"/v2/control/tasks/{of.task}/resume", {}, {"user_id": user}),
+    lambda of, user: ("POST", f"/v2/control/tasks/{of.task}/cancel", {}, {"user_id": user}),
+    lambda of, user: (
+        *("POST", f"/v2/control/tasks/{of.task}/answer", {}),
+        {"user_id": user, "question_id": "x", "value": "yes"},
+    ),
+    lambda of, _: ("POST", "/mcp", {}, called("recall", text=f"What is due of {of.mark}?")),
+    lambda of, _: ("POST", "/mcp", {}, called("task_progress", workflow_id=of.task)),
 ]
+
+UNASKED = {
+    # Each takes away what the other requests ask for, or adds to it.
+    "POST /v2/control/erase",
+    f"POST {MEMORY}/forget",
+    "POST /v2/control/ingest",
+    "POST /v2/control/tasks",
+}
+
+
+def called(tool: str, **arguments: str) -> dict[str, Any]:
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def test_every_route_of_a_user_is_asked() -> None:
+    one = One(user="u", mark="m", token="t", memory="mem_1", job="j", task="w")
+    asked = {(method, path) for method, path, _, _ in (make(one, "u") for make in MAKERS)}
+    left: set[str] = set()
+    for place, row in TABLE.items():
+        method, _, path = place.partition(" ")
+        pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
+        if row.of_a_user and not any(method == one and pattern.fullmatch(there) for one, there in asked):
+            left.add(place)
+    # A page that changes something needs its proof, and has the rules of the route that it stands for.
+    assert {place for place in left if not (TABLE[place].page and place.startswith("POST "))} == UNASKED
 
 
 def near(user: str, chance: random.Random) -> str:
