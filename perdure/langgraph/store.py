@@ -51,6 +51,9 @@ Place = tuple[Namespace, str]
 _AT_ONCE = 100
 """Records that one question may ask for."""
 
+_LATER = timedelta(microseconds=1)
+"""By how much what is put later is later at least: moments are kept to the microsecond."""
+
 
 class PerdureStore(BaseStore):
     """A LangGraph store whose items are kept in the memories of their users, through an installation's service.
@@ -231,6 +234,8 @@ class PerdureStore(BaseStore):
 
     def _record(self, op: PutOp, there: KeptItem | None) -> dict[str, Any]:
         now = self._now()
+        # Whoever put what this item replaces may have a clock that is ahead; the latest one counts.
+        updated = max(now, there.updated + _LATER) if there else now
         value = cast("dict[str, Any]", op.value)
         try:
             one = KeptItem(
@@ -238,7 +243,7 @@ class PerdureStore(BaseStore):
                 key=op.key,
                 value=value,
                 created=there.created if there else now,
-                updated=now,
+                updated=updated,
                 searched=op.index is not False,
             )
         except ValidationError as error:
@@ -266,7 +271,7 @@ class PerdureStore(BaseStore):
 
     def _now(self) -> datetime:
         """Return the moment, later than the one before it: items keep their order by it."""
-        self._latest = max(datetime.now(UTC), self._latest + timedelta(microseconds=1))
+        self._latest = max(datetime.now(UTC), self._latest + _LATER)
         return self._latest
 
 

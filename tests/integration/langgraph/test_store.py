@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
@@ -100,6 +101,22 @@ async def test_items_are_put_and_read_from_coroutines_and_last(service: Service,
         assert [one.key for one in await later.asearch(())] == ["theme"]
         await asyncio.to_thread(later.delete, (user, "settings"), "theme")
         assert (await later.aget((user, "settings"), "theme"), await later.asearch((user,))) == (None, [])
+
+
+async def test_what_is_put_last_counts_also_where_its_clock_is_behind(
+    service: Service, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = (uuid4().hex, "settings")
+    with PerdureStore(service.url, token) as ahead, PerdureStore(service.url, token) as behind:
+        monkeypatch.setattr(behind, "_now", lambda: datetime.now(UTC) - timedelta(minutes=1))
+        await ahead.aput(place, "theme", {"colour": "dark"})
+        await behind.aput(place, "theme", {"colour": "light"})
+        for store in (ahead, behind):
+            found = await store.aget(place, "theme")
+            assert found is not None
+            assert found.value == {"colour": "light"}
+            assert found.updated_at > found.created_at
+            assert [one.value for one in await store.asearch(place)] == [{"colour": "light"}]
 
 
 async def test_the_example_of_the_documentation_finds_what_it_says(service: Service, token: str) -> None:
