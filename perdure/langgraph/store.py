@@ -21,7 +21,7 @@ from langgraph.store.base import (
 from pydantic import ValidationError
 
 from perdure.client import Client
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.langgraph.filters import meets, selected
 from perdure.langgraph.records import (
     LANE,
@@ -54,6 +54,10 @@ _AT_ONCE = 100
 _LATER = timedelta(microseconds=1)
 """By how much what is put later is later at least: moments are kept to the microsecond."""
 
+_NEEDED = ("weaviate", "consents")
+"""Stores without which a recall may lack a record that exists, or return one that has been replaced. The journal, which
+stands in for Weaviate, may not be the workers' where the service runs."""
+
 
 class PerdureStore(BaseStore):
     """A LangGraph store whose items are kept in the memories of their users, through an installation's service.
@@ -65,6 +69,9 @@ class PerdureStore(BaseStore):
 
     Operations that name no user, such as ``list_namespaces()``, look at the users that were given, and at those whose
     namespaces this object has met: an installation lists nobody's users.
+
+    While Weaviate is away or too slow, ``get``, ``put`` and ``delete`` raise ``StoreUnavailable``: no item is taken for
+    missing.
 
     Args:
         url: Where the service is, such as ``http://127.0.0.1:8321``.
@@ -193,8 +200,15 @@ class PerdureStore(BaseStore):
         return found
 
     async def _exactly(self, user: str, key: str) -> RecallResult:
+        """Return the records under a key.
+
+        Raises:
+            StoreUnavailable: Something did not answer without which they may not be all.
+        """
         asked: dict[str, Any] = {"lane": LANE, "keys": [key], "limit": _AT_ONCE, "min_confidence": 0.0}
         found = await self._client.recall(user_id=user, **asked)
+        if away := next((store for store in _NEEDED if store in found.degraded), ""):
+            raise StoreUnavailable(away, "did not answer in time, so an item that exists may look as if it did not")
         return changed_back(found, items=tuple(one for one in found.items if one.key == key))
 
     async def _everything(self, user: str) -> tuple[list[KeptItem], list[Namespace]]:

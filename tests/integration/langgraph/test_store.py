@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -13,14 +14,18 @@ import pytest_asyncio
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from perdure.errors import InvalidInput
+from localservers import Server
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.langgraph import PerdureStore
+from perdure.memory.consent_book import ConsentBook
 from perdure.memory.writing.batch_checks import LARGEST_BATCH
 from perdure.refusals import NotPermitted, UnknownThing
+from perdure.stores.weaviate.store import LongTerm
 from perdure.values.access_tokens import TokenScope
-from tests.conftest import Servers
+from tests.conftest import OwnServers, Servers
 from tests.support.http_service import Service, http_service
 from tests.support.pages import blocks
+from tests.support.waiting import until
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -186,6 +191,60 @@ async def test_who_deletes_what_another_one_has_just_deleted_is_not_refused(stor
         await store.aput((user,), "a", {"n": number})
     await asyncio.gather(*(store.adelete((user,), "a") for _ in range(4)))
     assert await store.aget((user,), "a") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "reads", "named"), [(LongTerm, "lookup", "weaviate"), (ConsentBook, "of", "consents")]
+)
+async def test_what_cannot_be_read_is_not_taken_for_missing(
+    store: PerdureStore, monkeypatch: pytest.MonkeyPatch, asked: type[object], reads: str, named: str
+) -> None:
+    user = uuid4().hex
+    await store.aput((user,), "a", {"n": 1})
+
+    async def away(*_: Any, **__: Any) -> None:
+        raise StoreUnavailable(named, "it was stopped")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(asked, reads, away)
+        await refused(store, user, named)
+    found = await store.aget((user,), "a")
+    assert found is not None
+    assert found.value == {"n": 1}, "nothing was deleted or replaced"
+
+
+async def refused(store: PerdureStore, user: str, named: str) -> None:
+    """Check that nothing is read, put or deleted while a store is away."""
+    calls = (
+        lambda: store.aget((user,), "a"),
+        lambda: store.aget((user,), "b"),
+        lambda: store.adelete((user,), "a"),
+        lambda: store.aput((user,), "a", {"n": 2}),
+    )
+    for call in calls:
+        with pytest.raises(StoreUnavailable) as raised:
+            await call()
+        assert raised.value.store == named
+
+
+@pytest.mark.slow
+async def test_an_item_is_not_missing_while_weaviate_is_stopped(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet, user = await own_servers(Server.REDIS, Server.WEAVIATE), uuid4().hex
+    async with http_service(fleet.addresses, tmp_path / "home", settings={"recall_seconds": 5.0}) as service:
+        with PerdureStore(service.url, await service.token(TokenScope.READ, TokenScope.WRITE)) as store:
+            await store.aput((user,), "a", {"n": 1})
+            await fleet.stop(Server.WEAVIATE)
+            await refused(store, user, "weaviate")
+            await fleet.start(Server.WEAVIATE)
+
+            async def found() -> Any:
+                with suppress(StoreUnavailable):
+                    return await store.aget((user,), "a")
+                return "it is away"
+
+            one = await until(found, lambda answer: answer != "it is away")
+    assert one is not None
+    assert one.value == {"n": 1}
 
 
 async def test_nobody_reaches_another_users_items(service: Service, store: PerdureStore) -> None:
