@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from perdure.client.client import Client
-from perdure.errors import JobFailed, StoreRefused, StoreUnavailable, WorkerUnavailable
+from perdure.errors import JobFailed, StoreRefused, StoreUnavailable, Unavailable, WorkerUnavailable
 from perdure.identity import digest
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import Query, RecallResult
@@ -62,7 +62,7 @@ class RemoteMemory:
         self._seconds = seconds
 
     async def recall(self, query: Query, *, user_id: str, of: str | None) -> RecallResult:
-        """Recall; where the service does not answer in time, the result names it among the degraded stores.
+        """Recall; where the service is overloaded or too slow, the result names it among the degraded stores.
 
         Raises:
             InvalidInput: The question is malformed, or there is no such owner of whom the user is a member.
@@ -73,7 +73,7 @@ class RemoteMemory:
             with _taken():
                 async with asyncio.timeout(self._seconds + _ON_THE_WAY):
                     return await self._client.recall(**asked, user_id=user_id, of=of)
-        except (StoreUnavailable, TooManyRequests, AnswerUnusable, TimeoutError):
+        except (Unavailable, TooManyRequests, AnswerUnusable, TimeoutError):
             lasted = 1_000 * (time.monotonic() - began)
             return RecallResult(degraded=(STORE,), milliseconds=lasted, context="")
 

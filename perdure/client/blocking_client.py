@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from types import TracebackType
+from time import monotonic
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
@@ -17,10 +17,10 @@ from pydantic import JsonValue, SecretStr
 from perdure.client.answers import listed, recalled
 from perdure.client.blocking_transport import WITHIN, BlockingServiceConnection
 from perdure.client.problems import SERVICE
-from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.errors import InvalidInput, JobFailed, TaskFailed, Unavailable, WorkflowCancelled
 from perdure.memory.recall.query import RecallResult
 from perdure.model import Model
-from perdure.refusals import AnswerUnusable
+from perdure.refusals import AnswerUnusable, TooManyRequests
 from perdure.tolerance import tolerant
 from perdure.values.entries import Entry, Lane
 from perdure.values.inbox import OpenQuestion
@@ -40,10 +40,10 @@ LOOKS = 30.0
 """Seconds that the service waits for an end each time after that; it may wait for 60."""
 
 _AWAY = 1.0
-"""Seconds until a service that is away is asked again how what it has accepted goes on; a choice."""
+"""Seconds until a service that is away is asked again how what it has accepted goes on, unless it says; a choice."""
 
-_AWAY_AT_MOST = 150
-"""How often in a row: with the attempts of each request, some ten minutes; a choice, longer than a restart."""
+_AWAY_AT_MOST = 600.0
+"""Seconds after which it is not asked any more; a choice, longer than a restart."""
 
 _MEMORIES = "/v2/control/memories"
 
@@ -78,9 +78,7 @@ class BlockingClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -140,7 +138,7 @@ class BlockingClient:
 
         Raises:
             JobFailed: The job failed, with the reason.
-            StoreUnavailable: The service was away for ten minutes; the job goes on.
+            Unavailable, TooManyRequests: The service was away or overloaded for ten minutes; the job goes on.
         """
         looked = 0
         while True:
@@ -242,7 +240,7 @@ class BlockingClient:
         """Yield where a task is, whenever that was looked at anew, until it has ended; the last one says how.
 
         Raises:
-            StoreUnavailable: The service was away for ten minutes; the task goes on.
+            Unavailable, TooManyRequests: The service was away or overloaded for ten minutes; the task goes on.
         """
         wait = 0.0
         while True:
@@ -291,13 +289,16 @@ class BlockingClient:
         self._steered(workflow_id, "cancel", user_id, {})
 
     def _patiently(self, look: Callable[[], T]) -> T:
-        """Return what a look at something that was accepted says: it goes on while the service is away for a while."""
-        for _ in range(_AWAY_AT_MOST):
+        """Return what a look at something accepted says: that goes on while the service is away or overloaded."""
+        end = monotonic() + _AWAY_AT_MOST
+        while True:
             try:
                 return look()
-            except StoreUnavailable:
-                time.sleep(_AWAY)
-        return look()
+            except (Unavailable, TooManyRequests) as error:
+                pause = max(_AWAY, error.retry_after or 0.0)
+                if monotonic() + pause > end:
+                    raise
+                time.sleep(pause)
 
     def _steered(self, workflow_id: str, how: str, user_id: str | None, body: Mapping[str, Any]) -> None:
         self._service.post(f"{_at(workflow_id)}/{how}", self._for(user_id, body))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from types import TracebackType
+from time import monotonic
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
@@ -14,10 +14,10 @@ from pydantic import JsonValue, SecretStr
 from perdure.client.answers import listed, recalled
 from perdure.client.problems import SERVICE
 from perdure.client.transport import WITHIN, ServiceConnection
-from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.errors import InvalidInput, JobFailed, TaskFailed, Unavailable, WorkflowCancelled
 from perdure.memory.recall.query import RecallResult
 from perdure.model import Model
-from perdure.refusals import AnswerUnusable
+from perdure.refusals import AnswerUnusable, TooManyRequests
 from perdure.tolerance import tolerant
 from perdure.values.entries import Entry, Lane
 from perdure.values.inbox import OpenQuestion
@@ -37,10 +37,10 @@ LOOKS = 30.0
 """Seconds that the service waits for an end each time after that; it may wait for 60."""
 
 _AWAY = 1.0
-"""Seconds until a service that is away is asked again how what it has accepted goes on; a choice."""
+"""Seconds until a service that is away is asked again how what it has accepted goes on, unless it says; a choice."""
 
-_AWAY_AT_MOST = 150
-"""How often in a row: with the attempts of each request, some ten minutes; a choice, longer than a restart."""
+_AWAY_AT_MOST = 600.0
+"""Seconds after which it is not asked any more; a choice, longer than a restart."""
 
 _MEMORIES = "/v2/control/memories"
 
@@ -75,9 +75,7 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -137,7 +135,7 @@ class Client:
 
         Raises:
             JobFailed: The job failed, with the reason.
-            StoreUnavailable: The service was away for ten minutes; the job goes on.
+            Unavailable, TooManyRequests: The service was away or overloaded for ten minutes; the job goes on.
         """
         looked = 0
         while True:
@@ -245,7 +243,7 @@ class Client:
         """Yield where a task is, whenever that was looked at anew, until it has ended; the last one says how.
 
         Raises:
-            StoreUnavailable: The service was away for ten minutes; the task goes on.
+            Unavailable, TooManyRequests: The service was away or overloaded for ten minutes; the task goes on.
         """
         wait = 0.0
         while True:
@@ -294,13 +292,16 @@ class Client:
         await self._steered(workflow_id, "cancel", user_id, {})
 
     async def _patiently(self, look: Callable[[], Awaitable[T]]) -> T:
-        """Return what a look at something that was accepted says: it goes on while the service is away for a while."""
-        for _ in range(_AWAY_AT_MOST):
+        """Return what a look at something accepted says: that goes on while the service is away or overloaded."""
+        end = monotonic() + _AWAY_AT_MOST
+        while True:
             try:
                 return await look()
-            except StoreUnavailable:
-                await asyncio.sleep(_AWAY)
-        return await look()
+            except (Unavailable, TooManyRequests) as error:
+                pause = max(_AWAY, error.retry_after or 0.0)
+                if monotonic() + pause > end:
+                    raise
+                await asyncio.sleep(pause)
 
     async def _steered(self, workflow_id: str, how: str, user_id: str | None, body: Mapping[str, Any]) -> None:
         await self._service.post(f"{_at(workflow_id)}/{how}", self._for(user_id, body))

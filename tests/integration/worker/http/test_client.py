@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,17 +13,21 @@ from uuid import uuid4
 
 import pytest
 
+from activities.remote_memory import STORE, RemoteMemory
 from perdure.client import Client
 from perdure.client.transport import ATTEMPTS
-from perdure.errors import InvalidInput, JobFailed, StoreUnavailable, WorkflowCancelled
-from perdure.refusals import AnswerUnusable, NotAuthenticated, NotPermitted, UnknownThing
+from perdure.errors import InvalidInput, JobFailed, PerdureError, StoreUnavailable, Unavailable, WorkflowCancelled
+from perdure.memory.recall.query import Query
+from perdure.refusals import AnswerUnusable, NotAuthenticated, NotPermitted, TooManyRequests, UnknownThing
 from perdure.values.access_tokens import TokenScope
 from perdure.values.items import MemoryItem
-from perdure.values.jobs import Decision, Fate
+from perdure.values.jobs import Decision, Fate, Receipt
+from perdure.values.task_status import JobState, JobStatus
 from tests.support.http_service import Service
 from tests.support.losing import losing
 from tests.support.pages import blocks
 from tests.support.waiting import until, until_true
+from worker.http.problems import problem_of
 
 FACT = "The staging database is rebuilt every Sunday."
 
@@ -195,6 +200,8 @@ class Odd(BaseHTTPRequestHandler):
 
     answers: dict[str, tuple[int, str]]
     asked: list[str]
+    retry_after = ""
+    """Seconds after which it wants to be asked again; empty: it does not say."""
 
     def _answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -202,6 +209,8 @@ class Odd(BaseHTTPRequestHandler):
         status, text = self.answers[self.path.partition("?")[0]]
         self.send_response(status)
         self.send_header("Content-Length", str(len(text.encode())))
+        if self.retry_after:
+            self.send_header("Retry-After", self.retry_after)
         self.end_headers()
         self.wfile.write(text.encode())
 
@@ -265,6 +274,58 @@ async def test_a_job_that_is_done_without_a_receipt_is_not_waited_for(odd: tuple
     service.answers["/v2/control/ingest/jobs/j"] = (200, json.dumps({"job_id": "j", "status": "done"}))
     with pytest.raises(AnswerUnusable, match="what became of it"):
         await client.receipt("j")
+
+
+OVERLOADED = (Unavailable("2,000 requests are under way"), TooManyRequests("requests come too often", retry_after=1.0))
+
+
+@pytest.fixture
+def overloaded(odd: tuple[Client, type[Odd]], monkeypatch: pytest.MonkeyPatch) -> tuple[Client, type[Odd]]:
+    """A service that wants to be asked again a second later, for which no single request waits."""
+    monkeypatch.setattr("perdure.client.transport._LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr("perdure.client.client._AWAY", 0.1)
+    odd[1].retry_after = "1"
+    return odd
+
+
+@pytest.mark.parametrize("error", OVERLOADED, ids=["overloaded", "too often"])
+async def test_what_was_accepted_is_waited_for_while_the_service_is_overloaded(
+    overloaded: tuple[Client, type[Odd]], error: PerdureError
+) -> None:
+    client, service = overloaded
+    problem, place = problem_of(error), "/v2/control/ingest/jobs/j"
+    service.answers["/v2/control/ingest"] = (202, json.dumps({"job_id": "j"}))
+    service.answers[place] = (problem.status, problem.model_dump_json())
+    began = time.monotonic()
+    waiting = asyncio.create_task(client.remember(FACT))
+    await until_true(lambda: len(service.asked) > 2 or waiting.done())
+    assert not waiting.done(), "the job goes on"
+    assert time.monotonic() - began > 0.9, "it is asked again when it wants to be"
+    done = JobState(job_id="j", status=JobStatus.DONE, receipt=Receipt(job_id="j", items=()))
+    service.answers[place] = (200, done.model_dump_json())
+    assert (await waiting).job_id == "j"
+
+
+async def test_a_service_that_stays_overloaded_is_not_waited_for_without_end(
+    overloaded: tuple[Client, type[Odd]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, service = overloaded
+    monkeypatch.setattr("perdure.client.client._AWAY_AT_MOST", 0.5)
+    problem = problem_of(OVERLOADED[0])
+    service.answers["/v2/control/ingest/jobs/j"] = (problem.status, problem.model_dump_json())
+    with pytest.raises(Unavailable, match="requests are under way"):
+        await client.receipt("j")
+
+
+@pytest.mark.parametrize("error", OVERLOADED, ids=["overloaded", "too often"])
+async def test_a_task_recalls_without_an_overloaded_memory_elsewhere(
+    overloaded: tuple[Client, type[Odd]], error: PerdureError
+) -> None:
+    client, service = overloaded
+    problem = problem_of(error)
+    service.answers["/v2/control/query"] = (problem.status, problem.model_dump_json())
+    query = Query(tenant="t_" + "0" * 32, session="", text="who?", now=datetime.now(UTC))
+    assert (await RemoteMemory(client, 5.0).recall(query, user_id="ada", of=None)).degraded == (STORE,)
 
 
 async def test_a_task_that_was_cancelled_and_left_no_result_is_no_failed_one(odd: tuple[Client, type[Odd]]) -> None:
