@@ -193,8 +193,7 @@ class BlockingClient:
             everything: Also what was replaced or forgotten, and records and turns.
         """
         asked = {"user_id": user_id or self._user, "of": of, "everything": everything}
-        answer = self._service.get(_MEMORIES, asked)
-        return [_read(Entry, one) for one in listed(answer)[1]]
+        return [_read(Entry, one) for one in self._listed("memories", self._service.get(_MEMORIES, asked))]
 
     def forget(self, memory_id: str, *, user_id: str | None = None, of: str | None = None, note: str = "") -> Updated:
         """Forget one memory, record or turn; ``undo`` in the answer is the id by which that can be undone."""
@@ -254,9 +253,8 @@ class BlockingClient:
 
     def questions(self, *, user_id: str | None = None, limit: int = 50) -> list[OpenQuestion]:
         """Return what waits for a person to answer, what waits longest first."""
-        path = "/v2/control/questions"
-        answer = self._service.get(path, {"user_id": user_id or self._user, "limit": limit})
-        return [_read(OpenQuestion, one) for one in listed(answer)[1]]
+        answer = self._service.get("/v2/control/questions", {"user_id": user_id or self._user, "limit": limit})
+        return [_read(OpenQuestion, one) for one in self._listed("questions", answer)]
 
     def answer(
         self, workflow_id: str, question_id: str, value: JsonValue, *, user_id: str | None = None, note: str = ""
@@ -306,6 +304,10 @@ class BlockingClient:
     def _for(self, user_id: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
         sent = {"user_id": user_id or self._user, **body}
         return {name: value for name, value in sent.items() if value is not None or name == "value"}
+
+    def _listed(self, endpoint: str, answer: object) -> list[object]:
+        self._keys[endpoint], found = listed(answer, self._keys.get(endpoint, ""))
+        return found
 
     def _recalled(self, endpoint: str, answer: object) -> RecallResult:
         self._keys[endpoint], result = recalled(answer, self._keys.get(endpoint, ""), now=datetime.now(UTC))

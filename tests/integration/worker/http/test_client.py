@@ -15,6 +15,7 @@ import pytest
 
 from activities.remote_memory import STORE, RemoteMemory
 from perdure.client import Client
+from perdure.client.answers import LIST_KEYS
 from perdure.client.transport import ATTEMPTS
 from perdure.errors import InvalidInput, JobFailed, PerdureError, StoreUnavailable, Unavailable, WorkflowCancelled
 from perdure.memory.recall.query import Query
@@ -241,6 +242,19 @@ async def test_another_services_answer_is_read_and_the_key_that_worked_is_kept(
     changed = {"entries": ["not this"], "evidence": [{"memory": "Ada likes marzipan."}]}
     service.answers["/v2/control/query"] = (200, json.dumps(changed))
     assert [one.text for one in (await client.recall("x")).items] == ["Ada likes marzipan."]
+
+
+async def test_the_key_that_worked_is_kept_for_each_list_apart(odd: tuple[Client, type[Odd]]) -> None:
+    client, service = odd
+    worked = {"memories": "evidence", "questions": "records"}
+    for name, key in worked.items():
+        service.answers[f"/v2/control/{name}"] = (200, f'{{"{key}": []}}')
+    assert (await client.memories(), await client.questions()) == ([], [])
+    # They now add all other lists, some of which come first in the order.
+    for name, key in worked.items():
+        changed: dict[str, list[str]] = {one: [] if one == key else ["not this"] for one in LIST_KEYS}
+        service.answers[f"/v2/control/{name}"] = (200, json.dumps(changed))
+    assert (await client.memories(), await client.questions()) == ([], [])
 
 
 @pytest.mark.parametrize("text", ["", "<html>", "[", '"a"', "{}", "null"])
