@@ -23,6 +23,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from perdure.addresses import require_safe
 from perdure.cron import problem_of
 from perdure.documents import refused
 from perdure.errors import InvalidInput
@@ -290,6 +291,9 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _may_ask_elsewhere(self) -> Self:
+        if self.memory_url is not None:
+            # The token that is sent there opens the memory of all users.
+            require_safe("memory_url", self.memory_url)
         if self.memory_url is not None and self.memory_token is None:
             fix = f"set {PREFIX}MEMORY_TOKEN to one that 'perdure tokens create' made there"
             raise InvalidInput("memory_token", "is missing", fix=fix)

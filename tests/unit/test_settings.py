@@ -280,6 +280,19 @@ def test_a_webhook_that_cannot_be_signed_or_reached_is_refused_without_its_addre
     assert "token" not in str(caught.value)
 
 
+@pytest.mark.parametrize("url", ["http://memory.example.org", "http://10.0.0.7:8321", "redis://127.0.0.1:6379"])
+def test_a_token_for_all_users_is_sent_to_no_address_where_others_can_read_it(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("PERDURE_MEMORY_TOKEN", "hush")
+    monkeypatch.setenv("PERDURE_MEMORY_URL", url)
+    with pytest.raises(InvalidInput, match=r"memory_url: .* is not an address by https .write https://"):
+        Settings()
+    for safe in ("https://memory.example.org", "http://127.0.0.1:8321"):
+        monkeypatch.setenv("PERDURE_MEMORY_URL", safe)
+        assert Settings().memory_url == safe
+
+
 def test_the_address_of_a_webhook_is_a_secret() -> None:
     values: dict[str, Any] = {"webhook_url": "https://host/hush", "webhook_secret": "a long secret, this"}
     settings = Settings(**values)

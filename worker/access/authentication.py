@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from perdure.addresses import require_safe
 from perdure.errors import InvalidInput
 from perdure.refusals import NotAuthenticated, TooManyRequests
 from perdure.settings import Settings
@@ -10,7 +11,7 @@ from perdure.values.access_tokens import PREFIX, Caller
 from perdure.values.changes import PROGRAM
 from worker.access.failures import Failures
 from worker.access.local_token import local_caller
-from worker.access.provider import Provider, require_safe
+from worker.access.provider import Provider
 from worker.gateway import Gateway
 
 _MISSING = "send a token: 'Authorization: Bearer …' (perdure tokens create)"

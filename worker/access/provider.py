@@ -4,12 +4,12 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import httpx2
 import jwt
 from pydantic import TypeAdapter, ValidationError
 
+from perdure.addresses import require_safe
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.identity import UserId
 from perdure.refusals import NotAuthenticated
@@ -148,19 +148,6 @@ async def _json(web: httpx2.AsyncClient, url: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise StoreUnavailable("openid provider", f"{url}: is no JSON object")
     return cast("dict[str, Any]", found)
-
-
-def require_safe(name: str, url: str) -> None:
-    """Check that keys from an address can be believed: nobody on the way can have changed them.
-
-    Raises:
-        InvalidInput: It is no address by TLS, and none of this machine.
-    """
-    parts = urlsplit(url)
-    if parts.scheme == "https" and parts.hostname:
-        return
-    if parts.scheme != "http" or parts.hostname not in ("127.0.0.1", "::1", "localhost"):
-        raise InvalidInput(name, f"{url!r} is not an address by https", fix="write https://…")
 
 
 def _require_believable(url: str) -> None:
