@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,13 +12,15 @@ import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND, CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
 from perdure.values.access_tokens import TokenScope
 from tests.conftest import Servers
 from tests.integration.worker.http.test_tasks import asked as asked_by
 from tests.integration.worker.http.test_tasks import started
-from tests.support.http_service import ADMIN, Service, answering
+from tests.support.http_service import ADMIN, Service, answering, memory_item
+from tests.support.issuer import Issuer
 from tests.support.waiting import until
 from worker.gateway import Gateway
 from worker.http.app import make_app
@@ -58,6 +61,55 @@ async def test_a_client_reaches_the_memory_of_the_user_of_its_token_and_no_other
         refused = await reading.call_tool("remember", {"statement": "Kim leads the team."})
         assert refused.is_error
         assert "lacks the scope 'write'" in said(refused)
+
+
+async def test_what_a_model_states_does_not_replace_what_the_user_said(
+    service: Service, ada: httpx2.AsyncClient, user: str
+) -> None:
+    preferred = {**memory_item("I prefer tea for breakfast."), "memory_type": "preference"}
+    sent = await ada.post("/v2/control/ingest", json={"items": [preferred]})
+    [tea] = (await ada.get(sent.headers["Location"], params={"wait": 30})).json()["receipt"]["items"]
+    async with connected(service, await service.token(user_id=user)) as client:
+        given = {"statement": "I prefer coffee for breakfast.", "memory_type": "preference"}
+        stated = await client.call_tool("remember", given)
+        assert stated.structured_content is not None, said(stated)
+        assert stated.structured_content["fate"] == "held", stated.structured_content
+        assert "what a person said" in stated.structured_content["reason"]
+    assert (await ada.get(f"/v2/control/memories/{tea['id']}")).json()["memory"]["state"] == "current"
+
+
+TOOLS: dict[str, tuple[TokenScope, dict[str, Any]]] = {
+    "remember": (TokenScope.WRITE, {"statement": "Kim leads the team."}),
+    "correct": (TokenScope.WRITE, {"memory_id": "mem_1", "statement": "Kim leads the team."}),
+    "forget": (TokenScope.WRITE, {"memory_id": "mem_1"}),
+    "start_task": (TokenScope.TASKS, {"skill": "echo-it", "inputs": {"text": "x"}}),
+    "task_progress": (TokenScope.TASKS, {"workflow_id": "task-x"}),
+    "answer_question": (TokenScope.TASKS, {"workflow_id": "task-x", "question_id": "q"}),
+    "recall": (TokenScope.READ, {"text": "x"}),
+}
+"""What each tool's use needs, with arguments that fit."""
+
+
+@pytest.mark.parametrize("kind", ["own", "of a provider"])
+async def test_each_tool_needs_its_scope(service: Service, provider: Issuer, user: str, kind: str) -> None:
+    async def token(*scopes: TokenScope) -> str:
+        if kind == "own":
+            return await service.token(*scopes, user_id=user, person=True)
+        told = " ".join(f"perdure:{one}" for one in (*scopes, "person"))
+        return provider.token(sub=user, scope=told, exp=int(time.time()) + 600)
+
+    async with connected(service, await token(*TokenScope)) as client:
+        assert {one.name for one in (await client.list_tools()).tools} == TOOLS.keys()
+    for name, (scope, arguments) in TOOLS.items():
+        if scope is TokenScope.READ:
+            continue  # Without it nobody connects.
+        async with connected(service, await token(*{*TokenScope} - {scope})) as client:
+            refused = await client.call_tool(name, arguments)
+            assert refused.is_error
+            assert f"lacks the scope '{scope}'" in said(refused), name
+    async with connected(service, await token(*{*TokenScope} - {TokenScope.TASKS})) as client:
+        with pytest.raises(MCPError, match="lacks the scope 'tasks'"):
+            await client.read_resource("perdure://tasks/task-x/explanation")
 
 
 async def test_a_token_for_any_user_says_which_one_to_use(service: Service) -> None:
