@@ -1,6 +1,7 @@
 """What every handler has of its request: who asks, the gateway, whose memory is meant."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Annotated, Any, TypeVar
@@ -91,7 +92,9 @@ class Once:
         if self.key is None:
             return uuid4().hex
         url, body = self._request.url, getattr(self._request.state, "body", b"")
-        asked = b"\n".join([self._request.method.encode(), url.path.encode(), url.query.encode(), body])
+        # The same fields in another order, or with other spaces, ask for the same.
+        same = json.dumps(json.loads(body), sort_keys=True) if body else ""
+        asked = "\n".join([self._request.method, url.path, url.query, same]).encode()
         whose = digest("whose/1", self._caller.user_id or "", self._caller.actor.id, user_id)
         self._sent = whose, asked
         self.is_repeated = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)

@@ -36,6 +36,9 @@ async def test_the_same_batch_under_the_same_key_is_the_same_job_and_another_one
     first, again = [await ada.post("/v2/control/ingest", json={"items": [item]}, headers=key) for _ in range(2)]
     assert (first.status_code, again.status_code) == (202, 202)
     assert first.json() == again.json()
+    spaced = json.dumps({"items": [dict(reversed(item.items()))]}, indent=2).encode()
+    rewritten = {**key, "Content-Type": "application/json"}
+    assert (await ada.post("/v2/control/ingest", content=spaced, headers=rewritten)).json() == first.json()
     other = await ada.post("/v2/control/ingest", json={"items": [memory_item("Another.")]}, headers=key)
     assert (other.status_code, other.json()["code"]) == (409, "PRD503")
     both = await ada.post("/v2/control/ingest", json={"items": [item], "key": "another"}, headers=key)
