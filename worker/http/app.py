@@ -22,6 +22,7 @@ from worker.http.console import forgetting, inbox, login
 from worker.http.console import memories as console_memories
 from worker.http.console import status as console_status
 from worker.http.console import tasks as console_tasks
+from worker.http.console.forms import OwnForms
 from worker.http.console.session import Sessions
 from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
@@ -91,6 +92,7 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
         one.serve(app)
     problems.handle(app)
     # The last one that is added is the first that a request meets.
+    app.add_middleware(OwnForms)
     app.add_middleware(BodyLimits)
     # Off loopback, TLS stands in front.
     app.state.sessions = Sessions(settings, secure=not local)

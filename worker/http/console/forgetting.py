@@ -11,7 +11,7 @@ from perdure.values.access_tokens import Caller, TokenScope
 from perdure.values.entries import Entry, State
 from perdure.values.requests import ForgetRequest, UndoRequest
 from worker.gateway import Gateway
-from worker.http.console.forms import own_form
+from worker.http.console.forms import form_of
 from worker.http.console.pages import HTML, page, shown, user_named
 from worker.http.endpoints import Routes
 from worker.http.request_context import Asker, Here, within
@@ -38,7 +38,7 @@ async def forgetting_page(*, request: Request, caller: Asker, here: Here) -> Res
 @shown
 async def sweep_here(*, request: Request, caller: Asker, here: Here) -> Response:
     """Forget what the rules no longer keep, or only say what that would be."""
-    form, user = own_form(request), user_named(request)
+    form, user = form_of(request), user_named(request)
     asked = ForgetRequest(
         dry_run=not form.has("forget"), user_id=caller.user(user) if user else "", approved=form.has("approved")
     )
@@ -51,7 +51,7 @@ async def sweep_here(*, request: Request, caller: Asker, here: Here) -> Response
 @shown
 async def undo_here(*, request: Request, caller: Asker, here: Here) -> Response:
     """Bring back what a sweep forgot."""
-    form, user = own_form(request), user_named(request)
+    form, user = form_of(request), user_named(request)
     asked = UndoRequest(sweep=form.text("sweep").strip(), user_id=caller.user(user) if user else "")
     undone = await within(_WITHIN, here.undo(asked, by=caller.actor), "the undoing goes on")
     return await _page(request, caller, here, undone=undone)

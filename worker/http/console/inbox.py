@@ -7,7 +7,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidAnswer
 from perdure.values.access_tokens import TokenScope
 from perdure.values.questions import Answer
-from worker.http.console.forms import own_form
+from worker.http.console.forms import form_of
 from worker.http.console.pages import HTML, is_part, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes
 from worker.http.request_context import Asker, Here
@@ -32,7 +32,7 @@ async def inbox_page(*, request: Request, caller: Asker, here: Here) -> Response
 @shown
 async def answer_in_place(*, request: Request, workflow_id: Id, caller: Asker, here: Here) -> Response:
     """Answer one question; what becomes of it is shown where it stood."""
-    form, user = own_form(request), user_named(request)
+    form, user = form_of(request), user_named(request)
     # What is held is decided among the memories, with the scope that this needs.
     await here.require_task_of(caller.user(user) if user else None, workflow_id, by=caller.actor)
     given = {"question_id": form.text("question"), "value": form.text("value"), "note": form.text("note")}

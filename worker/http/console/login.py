@@ -7,9 +7,9 @@ from perdure.refusals import NoSuchPath, NotAuthenticated
 from perdure.values.changes import PROGRAM
 from worker.access.authentication import Authenticator
 from worker.gateway import Gateway
-from worker.http.console.forms import form_of, own_form
+from worker.http.console.forms import form_of
 from worker.http.console.pages import HTML, PAGES, page, sent_to, shown, static
-from worker.http.console.session import LOGIN, Sessions, require_same_site
+from worker.http.console.session import LOGIN, Sessions
 from worker.http.endpoints import Routes
 
 routes = Routes("console")
@@ -36,7 +36,6 @@ async def login_page(*, request: Request) -> Response:
 @shown
 async def log_in(*, request: Request) -> Response:
     """Take a token that counts."""
-    require_same_site(request)
     token = form_of(request).text("token").strip()
     authenticator: Authenticator = request.app.state.authenticator
     gateway: Gateway = request.app.state.gateway
@@ -57,7 +56,6 @@ async def log_in(*, request: Request) -> Response:
 @shown
 async def log_out(*, request: Request) -> Response:
     """Forget the token in this browser."""
-    own_form(request)
     answer = sent_to(LOGIN)
     sessions: Sessions = request.app.state.sessions
     sessions.let_out(answer)

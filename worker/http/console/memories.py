@@ -16,7 +16,7 @@ from perdure.values.requests import EraseRequest, RecallRequest
 from perdure.values.updates import Correction, Pinning, Removal, Update, UpdateRequest
 from worker.gateway import Gateway
 from worker.gateway.task_list import TaskFilter
-from worker.http.console.forms import Form, own_form
+from worker.http.console.forms import Form, form_of
 from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import LINES, Routes
 from worker.http.memories import DECIDED_WITHIN, ERASED_WITHIN, Id
@@ -103,7 +103,7 @@ async def memory_page(*, request: Request, memory_id: Id, caller: Asker, here: H
 @shown
 async def correct_here(*, request: Request, memory_id: Id, caller: Asker, here: Here) -> Response:
     """Correct what a memory says."""
-    form = own_form(request)
+    form = form_of(request)
     # Before what the form says: of another user, nothing is said.
     caller.user(user_named(request))
     update = validated(Correction, {"content": form.line_text("content")}, "")
@@ -114,7 +114,7 @@ async def correct_here(*, request: Request, memory_id: Id, caller: Asker, here: 
 @shown
 async def pin_here(*, request: Request, memory_id: Id, here: Here) -> Response:
     """Pin a memory, or no longer."""
-    form = own_form(request)
+    form = form_of(request)
     return await _changed(request, memory_id, form, Pinning(pinned=form.has("pinned")), here)
 
 
@@ -122,14 +122,14 @@ async def pin_here(*, request: Request, memory_id: Id, here: Here) -> Response:
 @shown
 async def forget_here(*, request: Request, memory_id: Id, here: Here) -> Response:
     """Forget a memory, which can be undone for a while."""
-    return await _changed(request, memory_id, own_form(request), Removal(), here)
+    return await _changed(request, memory_id, form_of(request), Removal(), here)
 
 
 @routes.at("POST", "/holds/{hold_id}", TokenScope.WRITE, media=HTML, browser=True, person=True)
 @shown
 async def decide_here(*, request: Request, hold_id: Id, caller: Asker, here: Here) -> Response:
     """Approve a memory on hold, also in other words, or reject it."""
-    form, user = own_form(request), caller.user(user_named(request))
+    form, user = form_of(request), caller.user(user_named(request))
     if form.text("decision") not in ("approve", "reject"):
         raise InvalidInput("decision", "must be 'approve' or 'reject'", fix="press one of the two buttons")
     approve = form.text("decision") == "approve"
@@ -170,7 +170,7 @@ async def erase_page(*, request: Request, caller: Asker, here: Here) -> Response
 @shown
 async def erase_here(*, request: Request, caller: Asker, here: Here) -> Response:
     """Erase a user whose id was typed once more, and show the receipt."""
-    form, whose = own_form(request), caller.user(user_named(request))
+    form, whose = form_of(request), caller.user(user_named(request))
     if form.text("typed").strip() != whose:
         raise InvalidInput("typed", "is not the user's id: nothing was erased", fix=f"type {whose}")
     erasing = here.erase(EraseRequest(user_id=whose), by=caller.actor)

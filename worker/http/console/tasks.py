@@ -9,7 +9,6 @@ from perdure.documents import validated
 from perdure.errors import PerdureError
 from perdure.values.access_tokens import TokenScope
 from worker.gateway.task_list import TaskFilter
-from worker.http.console.forms import own_form
 from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes
 from worker.http.request_context import Asker, Here
@@ -52,7 +51,6 @@ async def task_page(*, request: Request, workflow_id: Id, caller: Asker, here: H
 @shown
 async def cancel_here(*, request: Request, workflow_id: Id, caller: Asker, here: Here) -> Response:
     """Ask a task to stop."""
-    own_form(request)
     user = user_named(request)
     await here.require_task_of(caller.user(user) if user else None, workflow_id, by=caller.actor)
     await here.cancel(workflow_id, by=caller.actor)

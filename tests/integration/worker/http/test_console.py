@@ -15,40 +15,12 @@ from perdure.names import Workflow
 from perdure.values.access_tokens import TokenScope
 from perdure.values.jobs import Fate
 from perdure.values.requests import RememberRequest
+from tests.support.console_browser import Browser, browser_with
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 from tests.support.waiting import until
 from worker.http.console import forgetting, inbox, tasks
 
 SCRIPT = "<script>alert('x')</script> & \"quotes\""
-
-
-class Browser:
-    """What a browser keeps: a cookie, and the page that it shows."""
-
-    def __init__(self, client: httpx2.AsyncClient) -> None:
-        self.client = client
-        self.text = ""
-
-    async def opens(self, place: str, *, status: int = 200) -> str:
-        answer = await self.client.get(place)
-        assert answer.status_code == status, answer.text
-        self.text = answer.text
-        return unescape(answer.text)
-
-    async def sends(self, place: str, *, status: int = 303, **fields: Any) -> httpx2.Response:
-        """Send a form of the page that is shown."""
-        proof = re.search(r'name="csrf" value="([0-9a-f]+)"', self.text)
-        assert proof, self.text
-        answer = await self.client.post(place, data={"csrf": proof[1], **fields})
-        assert answer.status_code == status, answer.text
-        return answer
-
-
-async def browser_with(service: Service, token: str) -> Browser:
-    client = httpx2.AsyncClient(base_url=service.url, timeout=60, trust_env=False, follow_redirects=False)
-    answer = await client.post("/login", data={"token": token})
-    assert (answer.status_code, answer.headers["location"] != "/login") == (303, True), answer.text
-    return Browser(client)
 
 
 SHOWN = re.findall(r"--scope (\w+)", Path("docs/console.md").read_text(encoding="utf-8"))
