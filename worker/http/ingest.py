@@ -15,7 +15,7 @@ from perdure.values.requests import RememberRequest
 from perdure.values.task_status import JobState
 from worker.http.bodies import IngestBody
 from worker.http.endpoints import Routes, answered
-from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, waiting, while_connected
+from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, found_at, waiting, while_connected
 
 LONGEST_WAIT = 60
 """Seconds that a request may wait for a job's end: proxies often cut off what takes longer."""
@@ -54,8 +54,8 @@ async def ingest(*, body: IngestBody, caller: Asker, here: Here, once: OnceOnly)
     ]
     request = validated(RememberRequest, {**asked, "key": key, "items": items}, "", InvalidItem)
     job = await here.remember(request, by=caller.actor)
-    owner = f"?of={body.of}" if body.of else ""
-    return answered(AcceptedBatch(job_id=job), 202, {"Location": f"/v2/control/ingest/jobs/{job}{owner}"})
+    place = found_at(f"/v2/control/ingest/jobs/{job}", caller, request.user_id, body.of)
+    return answered(AcceptedBatch(job_id=job), 202, place)
 
 
 @routes.at("GET", "/v2/control/ingest/jobs/{job_id}", TokenScope.WRITE, answers=JobState)

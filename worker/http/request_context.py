@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Annotated, Any, TypeVar
+from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 from fastapi import Depends, Header, Query, Request
@@ -115,6 +116,20 @@ class Once:
 
 OnceOnly = Annotated[Once, Depends()]
 """The request's idempotency key, and the id that it stands for."""
+
+
+def found_at(path: str, caller: Caller, user: str, of: str | None = None) -> dict[str, str]:
+    """Return the header that says where something of a user is asked for, as the caller has to ask.
+
+    Args:
+        path: Its path.
+        caller: Who will ask. A token of one user need not name the user; one for all users has to.
+        user: Whose it is.
+        of: The team or agent whose memory it is for; None: the user's own.
+    """
+    named = {"user_id": "" if caller.user_id else user, "of": of or ""}
+    query = urlencode({name: value for name, value in named.items() if value}, safe=":", quote_via=quote)
+    return {"Location": f"{path}?{query}" if query else path}
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, T], afterwards: str) -> T:

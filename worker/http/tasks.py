@@ -32,7 +32,7 @@ from worker.http.endpoints import EVENTS, Routes, answered, listed
 from worker.http.event_stream import EventStream, followed
 from worker.http.ingest import LONGEST_WAIT
 from worker.http.places import Places
-from worker.http.request_context import Asker, Here, OnceOnly, UserParam, waiting, while_connected
+from worker.http.request_context import Asker, Here, OnceOnly, UserParam, found_at, waiting, while_connected
 
 routes = Routes("tasks")
 
@@ -63,9 +63,10 @@ async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnl
     await once.identify(str(asked["user_id"]))
     # A request that is sent again asks for no further run once the first sending has started one.
     again = body.again and not once.is_repeated
-    started = await here.start(validated(AgentTask, asked, "", InvalidTask), by=caller.actor, again=again)
+    task = validated(AgentTask, asked, "", InvalidTask)
+    started = await here.start(task, by=caller.actor, again=again)
     await once.carried_out()
-    return answered(started, 202, {"Location": f"/v2/control/tasks/{started.workflow_id}"})
+    return answered(started, 202, found_at(f"/v2/control/tasks/{started.workflow_id}", caller, task.user_id))
 
 
 @routes.at("GET", "/v2/control/tasks", TokenScope.TASKS, answers=ListedTask, many=True)

@@ -123,6 +123,14 @@ async def test_a_token_for_all_users_names_the_user(service: Service, user: str)
         assert "name the user" in nobody.json()["fix"]
 
 
+async def test_with_a_token_for_all_users_a_job_is_where_its_acceptance_says(service: Service, user: str) -> None:
+    asked = {"user_id": f"{user} & co/é?#+", "items": [memory_item(FACT)]}
+    async with await service.client() as client:
+        sent = await client.post("/v2/control/ingest", json=asked)
+        found = await client.get(sent.headers["Location"])
+        assert (found.status_code, found.json().get("job_id")) == (200, sent.json()["job_id"]), found.text
+
+
 @pytest.mark.slow
 async def test_an_erasure_ends_the_users_own_tokens(service: Service, ada: httpx2.AsyncClient, user: str) -> None:
     await remembered(ada, FACT)

@@ -56,6 +56,16 @@ async def test_the_same_task_again_is_the_same_one(ada: httpx2.AsyncClient) -> N
     assert (other.status_code, "no-such-skill" in other.json()["detail"]) == (422, True), other.text
 
 
+async def test_with_a_token_for_all_users_a_task_is_where_its_start_says(service: Service, user: str) -> None:
+    whose = f"{user} & co/é?#+"
+    task = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "echo-it", "inputs": {"text": "a"}, "user_id": whose}
+    async with await service.client() as client:
+        sent = await client.post("/v2/control/tasks", json=task)
+        shown = await client.get(f"{sent.headers['Location']}&wait=30")
+        assert (shown.status_code, shown.json().get("workflow_id")) == (200, sent.json()["workflow_id"]), shown.text
+        assert shown.json()["result"]["output"] == "a"
+
+
 async def test_a_person_answers_and_a_program_does_not(service: Service, ada: httpx2.AsyncClient, user: str) -> None:
     task = await started(ada, "ask-first")
     question = await asked(ada, task)
