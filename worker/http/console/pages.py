@@ -58,6 +58,11 @@ def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
+def _path_part(text: str) -> str:
+    # Jinja's own ``urlencode`` leaves slashes as they are.
+    return quote(text, safe="")
+
+
 @functools.cache
 def _templates() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -67,7 +72,7 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"when": _when, "as_json": _as_json, "headline": headline_of}
+    made.filters |= {"when": _when, "as_json": _as_json, "headline": headline_of, "path_part": _path_part}
     return made
 
 

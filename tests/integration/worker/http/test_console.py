@@ -13,7 +13,9 @@ import pytest
 
 from perdure.names import Workflow
 from perdure.values.access_tokens import TokenScope
+from perdure.values.inbox import ASKED
 from perdure.values.jobs import Fate
+from perdure.values.questions import Answer
 from perdure.values.requests import RememberRequest
 from tests.support.console_browser import Browser, browser_with
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
@@ -370,6 +372,22 @@ async def test_what_a_workflow_asks_names_it_and_leads_to_no_task(service: Servi
     assert f"/tasks/{identifier}" not in inbox
     await ada.sends(f"/inbox/{identifier}", question=questions_in(inbox)[0], value="yes")
     await handle.result()
+
+
+async def test_what_no_address_leads_to_has_no_link(service: Service, ada: Browser, user: str) -> None:
+    asks, runs = f"ask/{uuid4()}", f"run/{uuid4()}"
+    start = service.here.client.start_workflow
+    question: Any = {"user_id": user, "text": "Ship it?"}
+    asking = await start(Workflow.ASK_PERSON, question, id=asks, task_queue=service.here.queue)
+    task: Any = {"task_id": "by-hand", "user_id": user, "skill": "echo-it", "inputs": {"text": "hello"}}
+    running = await start(Workflow.RESUMABLE_AGENT, task, id=runs, task_queue=service.here.queue)
+    shown = await until(lambda: ada.opens("/inbox"), lambda page: "Ship it?" in page)
+    assert "perdure inbox" in shown
+    assert "/inbox/ask" not in shown
+    assert "/tasks/run" not in await until(lambda: ada.opens("/tasks"), lambda page: "by-hand" in page)
+    await service.gateway.answer(asks, Answer(question_id=ASKED, value="yes"), by=ADMIN)
+    await asking.result()
+    await running.result()
 
 
 def questions_in(page: str) -> list[str]:
