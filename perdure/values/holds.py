@@ -1,5 +1,7 @@
 """Memories on hold: what waits for a person to approve it, and what became of it. Pure values."""
 
+import re
+
 from pydantic import ValidationError, field_validator
 
 from perdure.documents import refused
@@ -14,6 +16,8 @@ from perdure.values.questions import Answer, Approval, Question, QuestionKind, c
 
 QUESTION = "approval"
 """The id of the one question that a hold asks."""
+
+_ID = re.compile(r"hold-([A-Za-z0-9_-]{1,64})-[0-9a-f]{32}")
 
 
 class Silence(OpenEnum):
@@ -129,3 +133,13 @@ def is_of(tenant: str, hold: str) -> bool:
     True
     """
     return hold.rpartition("-")[0] == f"hold-{tenant}"
+
+
+def tenant_of(hold: str) -> str:
+    """Return whose memory a hold is for, by its id; empty: it is not the id of a hold.
+
+    >>> tenant_of(hold_id("t_1f", "ingest-t_1f-00ff", 0))
+    't_1f'
+    """
+    found = _ID.fullmatch(hold)
+    return found[1] if found else ""

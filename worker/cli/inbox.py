@@ -26,7 +26,7 @@ async def inbox(
         str | None,
         typer.Option(
             help="Only this user's questions, memories on hold included. "
-            "Default: everyone's questions, without memories on hold."
+            "Default: everyone's; memories on hold only with the tenant key."
         ),
     ] = None,
     of: Of = None,

@@ -11,7 +11,7 @@ from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, QUESTIONS, Attribute, Workflow
 from perdure.refusals import UnknownThing
 from perdure.values.changes import Actor
-from perdure.values.holds import QUESTION, Decided, Held, HeldAnswer, HoldOutcome, is_of
+from perdure.values.holds import QUESTION, Decided, Held, HeldAnswer, HoldOutcome, is_of, tenant_of
 from perdure.values.questions import Approval, Question
 from worker.gateway.base import ANSWERED_WITHIN, call, require_person
 from worker.gateway.memories import MemoriesCalls
@@ -59,7 +59,7 @@ class HoldCalls(TaskCalls, MemoriesCalls):
     @call
     async def decide(
         self,
-        user_id: str,
+        user_id: str | None,
         hold: str,
         *,
         of: str | None = None,
@@ -71,7 +71,8 @@ class HoldCalls(TaskCalls, MemoriesCalls):
         """Approve or reject what is on hold, and return what became of it; the same decision again returns the same.
 
         Args:
-            user_id: Who decides; a hold that is not theirs, or their team's or agent's, counts as nonexistent.
+            user_id: Who decides; a hold that is not theirs, or their team's or agent's, counts as nonexistent. None:
+                whoever's it is.
             hold: Its id.
             of: The team or agent whose memory it is for; None: the user's own.
             approve: Whether it is to be remembered.
@@ -82,7 +83,7 @@ class HoldCalls(TaskCalls, MemoriesCalls):
         Raises:
             InvalidInput: There is no such hold of the user, or something else was decided already; or the text cannot
                 be kept; or an actor other than a person decides.
-            TenantKeyMissing: This process has no tenant key.
+            TenantKeyMissing: A user is given, and this process has no tenant key.
         """
         from perdure.memory.extraction.screening import screen  # noqa: PLC0415  it loads libraries
         from perdure.memory.updates.screened_updates import screened_text  # noqa: PLC0415  the same
@@ -116,10 +117,11 @@ class HoldCalls(TaskCalls, MemoriesCalls):
             raise InvalidInput("text", "it was approved in other words already", fix="perdure memories correct")
         return decided
 
-    async def _require_theirs(self, user_id: str, of: str | None, hold: str) -> None:
-        tenant, client = await (await self._keyed_reader()).tenant(user_id, of), await self.client()
+    async def _require_theirs(self, user_id: str | None, of: str | None, hold: str) -> None:
+        tenant = tenant_of(hold) if user_id is None else await (await self._keyed_reader()).tenant(user_id, of)
+        client = await self.client()
         unknown = UnknownThing("id", f"there is no {hold!r} of this user", fix="perdure memories held shows the ids")
-        if not is_of(tenant, hold):
+        if not (tenant and is_of(tenant, hold)):
             raise unknown
         try:
             found = await client.get_workflow_handle(hold).describe()

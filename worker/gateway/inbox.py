@@ -1,6 +1,7 @@
 """The inbox: everything that people are asked, by tasks, memories on hold and workflows of anybody's own."""
 
 from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
 from temporalio.client import WorkflowExecution, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -8,12 +9,16 @@ from temporalio.service import RPCError, RPCStatusCode
 from perdure.names import QUESTIONS, Attribute, Workflow
 from perdure.temporal.errors import is_cancelling
 from perdure.values.changes import Actor
+from perdure.values.holds import tenant_of
 from perdure.values.inbox import OpenQuestion
 from perdure.values.questions import Question
 from perdure.values.tasks import Phase
 from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls
+
+if TYPE_CHECKING:
+    from worker.reader import Reader
 
 _TASKS = f"(WorkflowType = '{Workflow.RESUMABLE_AGENT}' AND {Attribute.PHASE} = '{Phase.WAITING}')"
 _ASKED = f"WorkflowType = '{Workflow.ASK_PERSON}'"
@@ -30,8 +35,8 @@ class InboxCalls(TaskCalls, MemoriesCalls):
         """Return the questions that wait for a person, those of the workflow that has run longest first.
 
         Args:
-            user_id: Whose: questions of their tasks and workflows, and their memories on hold. None: everybody's, but
-                for memories on hold, whose text is a user's own.
+            user_id: Whose: questions of their tasks and workflows, and their memories on hold. None: everybody's;
+                memories on hold only if this process has the tenant key, as who reads them is audited.
             of: The team or agent whose memories on hold are meant; None: the user's own.
             limit: How many at most.
             by: Who looks.
@@ -43,16 +48,16 @@ class InboxCalls(TaskCalls, MemoriesCalls):
         """
         if user_id is None:
             await self.served()
-            return [one async for one in self._open(f"{_TASKS} OR {_ASKED}", limit)]
+            auditing = await self._own_reader()
+            kinds = f"{_TASKS} OR {_ASKED} OR {_HELD}" if auditing else f"{_TASKS} OR {_ASKED}"
+            found = [one async for one in self._open(kinds, limit)]
+            return await _audited(auditing, found, by) if auditing else found
         reader = await self._keyed_reader()
         tenant = await reader.tenant(user_id, of)
         await self.served()
         kinds = _HELD if of else f"{_TASKS} OR {_ASKED} OR {_HELD}"
         query = f"{Attribute.TENANT} = '{tenant}' AND ({kinds})"
-        found = [one async for one in self._open(query, limit)]
-        if held := [one.workflow_id for one in found if one.kind == Workflow.HOLD_MEMORY]:
-            await reader.audited(tenant, held, "held", by)
-        return found
+        return await _audited(reader, [one async for one in self._open(query, limit)], by)
 
     async def _open(self, query: str, limit: int) -> AsyncGenerator[OpenQuestion]:
         """Yield the questions of the workflows that a query finds."""
@@ -90,3 +95,15 @@ class InboxCalls(TaskCalls, MemoriesCalls):
         except WorkflowQueryFailedError:
             self._notify(f"{run.id} does not say what it asks: no worker of this version can tell")
             return None
+
+
+async def _audited(reader: "Reader", found: list[OpenQuestion], by: Actor) -> list[OpenQuestion]:
+    """Audit whose memories on hold are shown, and return what is: no hold whose id does not say whose it is."""
+    held: dict[str, list[str]] = {}
+    for one in found:
+        if one.kind == Workflow.HOLD_MEMORY:
+            held.setdefault(tenant_of(one.workflow_id), []).append(one.workflow_id)
+    nobodys = held.pop("", [])
+    for tenant, ids in held.items():
+        await reader.audited(tenant, ids, "held", by)
+    return [one for one in found if one.workflow_id not in nobodys]

@@ -476,6 +476,10 @@ async def test_somebody_elses_hold_is_answered_as_unknown(gateway: Gateway, user
         with pytest.raises(InvalidInput) as refused:
             await gateway.decide(f"not {user}", identifier, approve=True, by=ANNA)
         complaints.add(str(refused.value).replace(identifier, "ID"))
+    for identifier in (hold_id("t_1", "x", 0), "task-x"):
+        with pytest.raises(InvalidInput) as refused:
+            await gateway.decide(None, identifier, approve=True, by=ANNA)
+        complaints.add(str(refused.value).replace(identifier, "ID"))
     assert complaints == {"PRD116 id: there is no 'ID' of this user (perdure memories held shows the ids)"}
     assert await gateway.held(f"not {user}", by=ANNA) == []
     assert (await gateway.decide(user, hold, approve=True, by=ANNA)).outcome is HoldOutcome.APPROVED

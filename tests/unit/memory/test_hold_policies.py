@@ -13,7 +13,7 @@ from perdure.memory.hold_policies import HoldPolicy, HoldRule
 from perdure.memory.write_policies import POLICIES, read_policies
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.entries import Lane, MemoryType, Source
-from perdure.values.holds import Hold, Silence, hold_id, is_of
+from perdure.values.holds import Hold, Silence, hold_id, is_of, tenant_of
 from perdure.values.items import MemoryItem, PatternItem
 from perdure.values.jobs import Approved, Batch
 
@@ -92,6 +92,8 @@ def test_ids_are_of_their_user_and_tell_nothing() -> None:
     assert not is_of("t_12", one)
     assert not is_of("t_1", "task-x")
     assert not is_of("", one)
+    assert tenant_of(one) == "t_1"
+    assert [tenant_of(other) for other in ("task-x", f"{one}0", f"x{one}", one[:-1])] == [""] * 4
 
 
 def test_a_file_says_what_is_held() -> None:

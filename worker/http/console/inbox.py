@@ -33,7 +33,7 @@ async def inbox_page(*, request: Request, caller: Asker, here: Here) -> Response
 async def answer_in_place(*, request: Request, workflow_id: Id, caller: Asker, here: Here) -> Response:
     """Answer one question; what becomes of it is shown where it stood."""
     form, user = form_of(request), user_named(request)
-    # What is held is decided among the memories, with the scope that this needs.
+    # What is held is decided by a route of its own, with the scope that this needs.
     await here.require_task_of(caller.user(user) if user else None, workflow_id, by=caller.actor)
     given = {"question_id": form.text("question"), "value": form.text("value"), "note": form.text("note")}
     await here.answer(workflow_id, validated(Answer, given, "", InvalidAnswer), by=caller.actor)

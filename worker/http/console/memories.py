@@ -129,14 +129,16 @@ async def forget_here(*, request: Request, memory_id: Id, here: Here) -> Respons
 @shown
 async def decide_here(*, request: Request, hold_id: Id, caller: Asker, here: Here) -> Response:
     """Approve a memory on hold, also in other words, or reject it."""
-    form, user = form_of(request), caller.user(user_named(request))
+    form, user = form_of(request), user_named(request)
+    # The inbox of everybody names nobody.
+    whose = caller.user(user) if user else None
     if form.text("decision") not in ("approve", "reject"):
         raise InvalidInput("decision", "must be 'approve' or 'reject'", fix="press one of the two buttons")
     approve = form.text("decision") == "approve"
     text = form.line_text("text") if approve else ""
-    deciding = here.decide(user, hold_id, approve=approve, note=form.text("note"), text=text, by=caller.actor)
+    deciding = here.decide(whose, hold_id, approve=approve, note=form.text("note"), text=text, by=caller.actor)
     await within(DECIDED_WITHIN, deciding, "the decision may be taken already; load the page again")
-    return sent_to(place_of("/memories", request))
+    return sent_to(place_of("/inbox" if form.has("inbox") else "/memories", request))
 
 
 @routes.at("GET", "/export", TokenScope.READ, media=LINES, browser=True)
