@@ -59,7 +59,7 @@ async def undo_here(*, request: Request, caller: Asker, here: Here) -> Response:
 
 async def _page(request: Request, caller: Caller, here: Gateway, **told: Any) -> Response:
     user = user_named(request)
-    standing: dict[str, Any] = {"due": [], "undoable": [], "more": 0, "problem": ""}
+    standing: dict[str, Any] = {"due": [], "undoable": [], "more": 0, "problem": "", "texts": {}}
     if user and TokenScope.READ in caller.scopes:
         try:
             entries = await here.memories(caller.user(user), everything=True, by=caller.actor)
@@ -68,6 +68,7 @@ async def _page(request: Request, caller: Caller, here: Gateway, **told: Any) ->
             standing["problem"] = str(error)
         else:
             standing |= _standing(entries, datetime.now(UTC))
+            standing["texts"] = {one.id: one.text for one in entries}
     shown_here: dict[str, Any] = {"swept": None, "undone": None, "sweep": ""}
     return page(request, "forgetting.html", **shown_here | standing | told)
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from perdure.memory.forgetting.selection import Guard
 from perdure.names import Workflow
 from perdure.values.access_tokens import TokenScope
 from perdure.values.inbox import ASKED
@@ -386,6 +387,37 @@ async def test_forgetting_is_seen_beforehand_and_a_user_is_erased_by_typing_the_
     assert "Erased, and proved." in erased.text
     # The token was the user's own, and went with the user.
     assert (await ada.client.get("/memories")).headers["location"] == "/login"
+
+
+async def test_whom_the_guard_holds_back_and_what_they_would_lose_is_seen_beforehand(
+    ada: Browser, service: Service, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.here.services.forgetter, "_guard", Guard(fraction=0.0, free=1))
+    said, texts = datetime.now(UTC) - timedelta(days=3), ("The lift is out of order.", "The canteen is closed.")
+    over: dict[str, Any] = {"occurred_at": said.isoformat(), "valid_until": (said + timedelta(days=1)).isoformat()}
+    request = RememberRequest(user_id=user, key="over", items=tuple(memory_item(text) | over for text in texts))
+    await service.gateway.receipt(await service.gateway.remember(request, by=ADMIN), by=ADMIN)
+
+    async def shown_by(browser: Browser, place: str, **fields: str) -> tuple[str, str]:
+        """Return what is shown of a dry run, and the page that it is on."""
+        page = (await browser.sends(place, status=200, **fields)).text
+        return unescape(page.partition('<section role="status"')[2].partition("</section>")[0]), page
+
+    await ada.opens("/forgetting")
+    held, _ = await shown_by(ada, "/forgetting/sweep")
+    assert f"{user}: 2 of 2 entries are due, more than 0%" in held
+    assert "tick the box" in held, "it says how to see what that is"
+    due, _ = await shown_by(ada, "/forgetting/sweep", approved="yes")
+    assert [text for text in (*texts, "expired", "All of it") if text not in due] == []
+    ids = re.findall(r'href="/memories/([^"?]+)"', due)
+    assert len(ids) == 2
+
+    eraser = await browser_with(service, await service.token(TokenScope.ERASE, person=True))
+    await eraser.opens("/forgetting")
+    due, page = await shown_by(eraser, f"/forgetting/sweep?user={user}", approved="yes")
+    assert [one for one in ids if one not in due] == []
+    assert [text for text in texts if text in page] == [], "it may not read"
+    await eraser.client.aclose()
 
 
 async def test_the_local_person_sees_everybody_and_names_whom(service: Service, user: str) -> None:
