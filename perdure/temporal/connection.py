@@ -11,7 +11,9 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.client import Plugin as ClientPlugin
 from temporalio.envconfig import ClientConfig
+from temporalio.service import GrpcCompression
 
+from perdure.addresses import is_here
 from perdure.errors import InvalidInput
 from perdure.temporal.errors import not_connected
 from perdure.temporal.plugin import Plugin
@@ -43,11 +45,17 @@ async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Cl
         # The SDK would leave it out, and be refused for that.
         raise InvalidInput("TEMPORAL_API_KEY", "has characters that no key has", fix=fix)
     try:
-        return await Client.connect(**config, plugins=[Plugin(), *plugins])
+        return await Client.connect(**config, plugins=[Plugin(), *plugins], grpc_compression=_compression(address))
     except ValueError as error:
         raise InvalidInput("temporal", f"{address!r} cannot be connected to: {error}", fix=fix) from error
     except RuntimeError as error:
         raise not_connected(error, address) from error
+
+
+def _compression(address: str) -> GrpcCompression:
+    """Return how messages are compressed: on one machine that takes time on both sides, and saves none on the way."""
+    here = is_here(address.rpartition(":")[0].strip("[]"))
+    return GrpcCompression.NONE if here else GrpcCompression.GZIP
 
 
 async def pollers(
