@@ -28,9 +28,9 @@ from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
 from worker.http.event_stream import STREAMS, STREAMS_OF_ONE
 from worker.http.limits import BodyLimits
-from worker.http.places import Places
 from worker.http.request_context import WAITS, WAITS_OF_ONE
 from worker.http.request_log import Observing
+from worker.http.request_places import RequestPlaces
 
 _AUDITED_WITHIN = 10.0
 """Seconds that the last lines of the audit may take when the service ends; a choice."""
@@ -84,8 +84,8 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     app.router.redirect_slashes = False
     app.state.gateway = gateway
     app.state.mcp = transport
-    app.state.streams = Places(STREAMS, STREAMS_OF_ONE, "streams")
-    app.state.waits = Places(WAITS, WAITS_OF_ONE, "waiting requests")
+    app.state.streams = RequestPlaces(STREAMS, STREAMS_OF_ONE, "streams")
+    app.state.waits = RequestPlaces(WAITS, WAITS_OF_ONE, "waiting requests")
     app.state.readiness = status.Readiness(gateway)
     app.state.measured_here = measured_here
     for one in ROUTES:

@@ -14,7 +14,7 @@ from perdure.errors import StillRunning, StoreUnavailable
 from perdure.identity import digest
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
-from worker.http.places import Places
+from worker.http.request_places import RequestPlaces
 
 WAITS = 1_500
 """Requests of one process that wait for a job or a task; a choice, fewer than may be under way."""
@@ -156,7 +156,7 @@ def waiting(request: Request, caller: Caller, seconds: float) -> AbstractContext
     Raises:
         TooManyRequests: On entering it: as many wait as may.
     """
-    waits: Places = request.app.state.waits
+    waits: RequestPlaces = request.app.state.waits
     return waits.entered(caller) if seconds else nullcontext()
 
 

@@ -31,8 +31,8 @@ from worker.http.bodies import (
 from worker.http.endpoints import EVENTS, Routes, answered, listed
 from worker.http.event_stream import EventStream, followed
 from worker.http.ingest import LONGEST_WAIT
-from worker.http.places import Places
 from worker.http.request_context import Asker, Here, OnceOnly, UserParam, found_at, waiting, while_connected
+from worker.http.request_places import RequestPlaces
 
 routes = Routes("tasks")
 
@@ -116,7 +116,7 @@ async def follow_task(
     A stream lasts ten minutes at most; a client connects again, as browsers do by themselves.
     """
     await _theirs(here, caller, user_id, workflow_id)
-    streams: Places = request.app.state.streams
+    streams: RequestPlaces = request.app.state.streams
     return EventStream(followed(here, workflow_id, caller, request.state.request_id), streams.entered(caller))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.refusals import TooManyRequests
 from perdure.values.access_tokens import Caller, acting
-from worker.http.places import Places
+from worker.http.request_places import RequestPlaces
 
 
 def of_provider(user: str, token: str) -> Caller:
@@ -15,7 +15,7 @@ def of_provider(user: str, token: str) -> Caller:
 
 
 def test_one_user_has_so_many_whatever_their_tokens_and_another_user_of_the_program_as_many() -> None:
-    places = Places(5, 3, "streams")
+    places = RequestPlaces(5, 3, "streams")
     with ExitStack() as taken:
         for one in range(3):
             taken.enter_context(places.entered(of_provider("ada", f"token-{one}")))

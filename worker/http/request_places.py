@@ -11,7 +11,7 @@ _FREE_AFTER = 5.0
 """Seconds after which somebody who found no place may ask again; a choice."""
 
 
-class Places:
+class RequestPlaces:
     """So many places.
 
     Args:
