@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from pydantic import SecretStr
 from temporalio import activity
-from temporalio.client import Client, WorkflowQueryFailedError
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowQueryFailedError
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import StoreUnavailable
@@ -124,7 +124,7 @@ class NotificationActivities:
 
     @activity.defn(name=Activity.DELIVER_NOTICE)
     async def deliver_notice(self, notice: Notice) -> NoticeFate:
-        """Deliver a notice, unless its question was answered meanwhile.
+        """Deliver a notice, unless its question is no longer asked.
 
         Raises:
             StoreUnavailable: The webhook does not accept it, or this worker delivers many already.
@@ -153,10 +153,14 @@ class NotificationActivities:
         """Return whether a question is still asked, as far as its workflow can say now."""
         asker = self._notifier.client.get_workflow_handle(notice.workflow_id)
         try:
+            described = await asker.describe(rpc_timeout=STARTED_WITHIN)
+            # One that was terminated withdrew nothing, and takes no answer.
+            if described.status is not WorkflowExecutionStatus.RUNNING:
+                return False
             asked = await asker.query(QUESTIONS, result_type=tuple[Question, ...], rpc_timeout=STARTED_WITHIN)
-        except (RPCError, WorkflowQueryFailedError):
+        except (RPCError, WorkflowQueryFailedError) as error:
             # No worker of its version can tell, say.
-            return True
+            return not (isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND)
         return notice.question_id in [question.id for question in asked]
 
 

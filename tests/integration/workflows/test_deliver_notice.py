@@ -164,6 +164,20 @@ async def test_a_webhook_that_never_answers_delays_nothing(
         assert await fate_of(agents, hook) is NoticeFate.ANSWERED, "it is not told of what nobody asks any more"
 
 
+async def test_nobody_is_told_of_a_question_whose_task_was_terminated(
+    servers: Servers, tmp_path: Path, hook: Hook
+) -> None:
+    refusing = threading.Event()
+    refusing.set()
+    hook.answer = lambda _: Response(status=503 if refusing.is_set() else 200)
+    async with agents_on(servers, tmp_path, hook) as agents:
+        handle = await agents.start(agents.task(agents.skill(ASKING)))
+        await until_true(lambda: bool(hook.got))
+        await handle.terminate()
+        refusing.clear()
+        assert await fate_of(agents, hook) is NoticeFate.ANSWERED
+
+
 @pytest.mark.slow
 async def test_one_that_refuses_is_given_up_at_the_questions_deadline(
     servers: Servers, tmp_path: Path, hook: Hook
