@@ -34,6 +34,7 @@ from perdure.skills.shape import Skill
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.values.beginnings import ANY, Beginning, BeginRequest
 from perdure.values.bindings import TaskBinding
+from perdure.values.changes import ActorKind
 from perdure.values.tasks import AgentTask
 
 
@@ -269,13 +270,13 @@ def _confirmed(request: BeginRequest, task_id: str, binding: TaskBinding, refere
     """Return what differs from what the task's id stands for.
 
     Raises:
-        Unconfirmed: Something does, and nobody has confirmed just that.
+        Unconfirmed: Something does, and no person has confirmed just that.
     """
     if binding.changed(begins=reference.begins).digest == reference.digest:
         return ()
     differs = tuple(binding.differences(reference))
     code = digest("confirmed/1", reference.digest, binding.digest)[:12]
-    if request.confirmed not in (ANY, code):
+    if request.by.kind is not ActorKind.PERSON or request.confirmed not in (ANY, code):
         problem = f"{task_id!r} differs from what it was in {', '.join(differs)}"
         fix = "look at it, and confirm it with --yes"
         raise Unconfirmed("task_id", problem, fix=fix, confirmation=code)

@@ -27,7 +27,7 @@ class BeginRequest(Request):
     confirmed: Annotated[str, Field(max_length=100), one_line] = ""
     """The code of the difference that a person has confirmed, or ``any``: whatever differs."""
     by: Actor = PROGRAM
-    """Who asks for it, and has confirmed it."""
+    """Who asks for it, and has confirmed it: only a person can."""
 
 
 class Beginning(Passed):
