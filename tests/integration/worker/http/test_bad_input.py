@@ -16,7 +16,6 @@ from tests.integration.worker.http.test_tasks import started
 from tests.support.http_service import Service, answering, memory_item
 from tests.support.waiting import until_true
 from worker.http import connections, limits, request_log
-from worker.http.request_places import RequestPlaces
 
 INGEST, QUERY = "/v2/control/ingest", "/v2/control/query"
 
@@ -197,7 +196,7 @@ async def test_bodies_of_those_without_a_token_that_never_come_keep_nobody_out(
 async def test_one_token_cannot_wait_in_all_places(
     service: Service, ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service.app.state, "waits", RequestPlaces(10, 2, "waiting requests"))
+    monkeypatch.setattr(service.app.state.waits, "_of_one", 2)
     place = f"/v2/control/tasks/{await started(ada, 'ask-first')}"
     waiting = [asyncio.create_task(ada.get(place, params={"wait": 60})) for _ in range(2)]
     await until_true(lambda: service.app.state.waits.taken == 2)

@@ -120,8 +120,8 @@ async def test_a_refused_beginning_leaves_the_end_of_a_task_as_it_was(agents: Be
     mended(agents, task.skill, "steps: [{id: a, tool: echo, args: {value: 2}}]")
     with pytest.raises(Unconfirmed):
         await gateway.start(task, by=ME, begin=BeginRequest(step="a"))
+    by = Actor(kind=ActorKind.AGENT, id="planner")
     with pytest.raises(Unconfirmed, match="confirm it with --yes"):
-        by = Actor(kind=ActorKind.AGENT, id="planner")
         await gateway.start(task, by=by, begin=BeginRequest(step="a", confirmed=ANY))
     with pytest.raises(InvalidTask, match="nowhere"):
         await gateway.start(task, by=ME, begin=BeginRequest(step="nowhere", confirmed=ANY))
