@@ -71,7 +71,7 @@ PROTOCOL: dict[str, Any] = {
     "responses": {
         "200": {
             "description": "The answer, as the protocol has it: at once, or as an event",
-            "content": {JSON: {"schema": {"type": "object"}}, EVENTS: {"schema": {"type": "string"}}},
+            "content": {JSON: {"schema": {"type": "object"}}, EVENTS: {}},
         },
         "202": {"description": "A notification was taken"},
         "400": _REFUSED,
