@@ -95,7 +95,7 @@ class TaskBeginnings:
 
         Raises:
             InvalidTask: It cannot begin there; with what to do.
-            Unconfirmed: It differs from what its id stands for, and nobody has confirmed just that.
+            Unconfirmed: It differs from what its id stands for, and no person has confirmed just that.
             StoreUnavailable: Redis does not answer, or Temporal does not list a run yet.
         """
         refuse_unknown(request, "begin", InvalidTask)
@@ -278,6 +278,7 @@ def _confirmed(request: BeginRequest, task_id: str, binding: TaskBinding, refere
     code = digest("confirmed/1", reference.digest, binding.digest)[:12]
     if request.by.kind is not ActorKind.PERSON or request.confirmed not in (ANY, code):
         problem = f"{task_id!r} differs from what it was in {', '.join(differs)}"
-        fix = "look at it, and confirm it with --yes"
+        by_none = request.confirmed and request.by.kind is not ActorKind.PERSON
+        fix = "only a person can confirm it" if by_none else "look at it, and confirm it with --yes"
         raise Unconfirmed("task_id", problem, fix=fix, confirmation=code)
     return differs

@@ -39,6 +39,8 @@ LONGEST_PAUSE = 300.0
 STARTED_WITHIN = timedelta(seconds=5)
 """How long Temporal may take to start a delivery, or to say whether a question is still asked."""
 
+_ENDED = {*WorkflowExecutionStatus} - {WorkflowExecutionStatus.RUNNING}
+
 UNSAID = timedelta(days=7)
 """How long a question is delivered that has no deadline: a choice."""
 
@@ -155,11 +157,11 @@ class NotificationActivities:
         try:
             described = await asker.describe(rpc_timeout=STARTED_WITHIN)
             # One that was terminated withdrew nothing, and takes no answer.
-            if described.status is not WorkflowExecutionStatus.RUNNING:
+            if described.status in _ENDED:
                 return False
             asked = await asker.query(QUESTIONS, result_type=tuple[Question, ...], rpc_timeout=STARTED_WITHIN)
-        except (RPCError, WorkflowQueryFailedError) as error:
-            # No worker of its version can tell, say.
+        except (RPCError, WorkflowQueryFailedError, ValueError) as error:
+            # No worker of its version can tell, say, or it stands as this SDK does not know.
             return not (isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND)
         return notice.question_id in [question.id for question in asked]
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from perdure.client.client import Client
-from perdure.errors import JobFailed, StoreRefused, StoreUnavailable, Unavailable, WorkerUnavailable
+from perdure.client.problems import is_passing
+from perdure.errors import JobFailed, PerdureError, StoreRefused, StoreUnavailable, WorkerUnavailable
 from perdure.identity import digest
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import Query, RecallResult
@@ -73,7 +74,9 @@ class RemoteMemory:
             with _taken():
                 async with asyncio.timeout(self._seconds + _ON_THE_WAY):
                     return await self._client.recall(**asked, user_id=user_id, of=of)
-        except (Unavailable, TooManyRequests, AnswerUnusable, TimeoutError):
+        except (PerdureError, TimeoutError) as error:
+            if isinstance(error, PerdureError) and not (is_passing(error) or isinstance(error, AnswerUnusable)):
+                raise
             lasted = 1_000 * (time.monotonic() - began)
             return RecallResult(degraded=(STORE,), milliseconds=lasted, context="")
 

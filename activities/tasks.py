@@ -156,7 +156,7 @@ class TaskActivities:
 
         Raises:
             InvalidInput: What the preparation would refuse.
-            Unconfirmed: It differs from what its id stands for, and nobody has confirmed just that.
+            Unconfirmed: It differs from what its id stands for, and no person has confirmed just that.
             StoreUnavailable: Redis does not answer, or Temporal does not list a run yet.
         """
         task, tenant, epoch, plan = await self._planned(request)

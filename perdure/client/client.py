@@ -12,12 +12,12 @@ from uuid import uuid4
 from pydantic import JsonValue, SecretStr
 
 from perdure.client.answers import listed, recalled
-from perdure.client.problems import SERVICE
+from perdure.client.problems import SERVICE, is_passing
 from perdure.client.transport import WITHIN, ServiceConnection
-from perdure.errors import InvalidInput, JobFailed, TaskFailed, Unavailable, WorkflowCancelled
+from perdure.errors import InvalidInput, JobFailed, PerdureError, TaskFailed, WorkflowCancelled
 from perdure.memory.recall.query import RecallResult
 from perdure.model import Model
-from perdure.refusals import AnswerUnusable, TooManyRequests
+from perdure.refusals import AnswerUnusable
 from perdure.tolerance import tolerant
 from perdure.values.entries import Entry, Lane
 from perdure.values.inbox import OpenQuestion
@@ -295,9 +295,9 @@ class Client:
         while True:
             try:
                 return await look()
-            except (Unavailable, TooManyRequests) as error:
+            except PerdureError as error:
                 pause = max(_AWAY, error.retry_after or 0.0)
-                if monotonic() + pause > end:
+                if not is_passing(error) or monotonic() + pause > end:
                     raise
                 await asyncio.sleep(pause)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from perdure.error_kinds import KINDS
-from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
+from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, Unavailable, WorkerUnavailable
 from perdure.refusals import NotAuthenticated, RequestRefused, TooManyRequests
 
 SERVICE = "memory service"
@@ -17,6 +17,11 @@ _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 def is_worth_another(status: int) -> bool:
     """Return whether the same request may be answered otherwise the next time."""
     return status in _AGAIN
+
+
+def is_passing(error: PerdureError) -> bool:
+    """Return whether what a service says ends by itself: a store or a worker that is away, or too many requests."""
+    return type(error) is Unavailable or isinstance(error, StoreUnavailable | WorkerUnavailable | TooManyRequests)
 
 
 def problem_of(status: int, answer: object, retry_after: float | None = None) -> PerdureError:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx2
 from pydantic_core import to_jsonable_python
 
+from perdure.addresses import is_here
 from perdure.client.problems import SERVICE, is_worth_another, problem_of
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 
@@ -51,6 +52,8 @@ class ServiceConnection:
             base_url=url.rstrip("/"),
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             follow_redirects=False,
+            # A proxy would be sent the token for a service of this machine.
+            trust_env=not is_here(parts.hostname),
         )
 
     async def aclose(self) -> None:

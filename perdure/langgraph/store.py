@@ -1,6 +1,7 @@
 """LangGraph's ``BaseStore`` on an installation's memory: exact items, each user's in their own memory."""
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from threading import Thread
@@ -194,7 +195,7 @@ class PerdureStore(BaseStore):
         for result in await together(*(self._exactly(user, item_key(*place)) for place in places)):
             for record in result.items:
                 one = kept_item(record.key, record.payload)
-                if one is not None and (_place(one) not in found or one.updated > found[_place(one)].updated):
+                if one is not None and (_place(one) not in found or _order(one) > _order(found[_place(one)])):
                     found[_place(one)] = one
         self._users.setdefault(user)
         return found
@@ -219,7 +220,7 @@ class PerdureStore(BaseStore):
             if not isinstance(entry, Record) or entry.state is not State.CURRENT or entry.lane != LANE:
                 continue
             one, mark = kept_item(entry.key, entry.payload), kept_namespace(entry.key, entry.payload)
-            if one is not None and (_place(one) not in items or one.updated > items[_place(one)].updated):
+            if one is not None and (_place(one) not in items or _order(one) > _order(items[_place(one)])):
                 items[_place(one)] = one
             if mark is not None:
                 marks[mark.namespace] = min(mark.created, marks.get(mark.namespace, mark.created))
@@ -287,6 +288,11 @@ class PerdureStore(BaseStore):
         """Return the moment, later than the one before it: items keep their order by it."""
         self._latest = max(datetime.now(UTC), self._latest + _LATER)
         return self._latest
+
+
+def _order(one: KeptItem) -> tuple[datetime, str]:
+    """Return what says which of two items at one place was put last; of the same moment, all readers say the same."""
+    return one.updated, json.dumps(one.value, sort_keys=True)
 
 
 def _place(one: KeptItem) -> Place:

@@ -129,5 +129,6 @@ class HoldCalls(TaskCalls, MemoriesCalls):
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             raise unknown from error
-        if found.status is WorkflowExecutionStatus.CANCELED:
+        is_ours = (found.workflow_type, found.task_queue) == (Workflow.HOLD_MEMORY, self._settings.task_queue)
+        if not is_ours or found.status is WorkflowExecutionStatus.CANCELED:
             raise unknown

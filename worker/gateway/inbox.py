@@ -30,7 +30,7 @@ class InboxCalls(TaskCalls, MemoriesCalls):
 
     @call
     async def inbox(
-        self, user_id: str | None = None, *, of: str | None = None, limit: int = 50, by: Actor
+        self, user_id: str | None = None, *, of: str | None = None, holds: bool = True, limit: int = 50, by: Actor
     ) -> list[OpenQuestion]:
         """Return the questions that wait for a person, those of the workflow that has run longest first.
 
@@ -38,6 +38,7 @@ class InboxCalls(TaskCalls, MemoriesCalls):
             user_id: Whose: questions of their tasks and workflows, and their memories on hold. None: everybody's;
                 memories on hold only if this process has the tenant key, as who reads them is audited.
             of: The team or agent whose memories on hold are meant; None: the user's own.
+            holds: Whether memories on hold are among them.
             limit: How many at most.
             by: Who looks.
 
@@ -48,14 +49,14 @@ class InboxCalls(TaskCalls, MemoriesCalls):
         """
         if user_id is None:
             await self.served()
-            auditing = await self._own_reader()
+            auditing = await self._own_reader() if holds else None
             kinds = f"{_TASKS} OR {_ASKED} OR {_HELD}" if auditing else f"{_TASKS} OR {_ASKED}"
             found = [one async for one in self._open(kinds, limit)]
             return await _audited(auditing, found, by) if auditing else found
         reader = await self._keyed_reader()
         tenant = await reader.tenant(user_id, of)
         await self.served()
-        kinds = _HELD if of else f"{_TASKS} OR {_ASKED} OR {_HELD}"
+        kinds = _HELD if of else f"{_TASKS} OR {_ASKED} OR {_HELD}" if holds else f"{_TASKS} OR {_ASKED}"
         query = f"{Attribute.TENANT} = '{tenant}' AND ({kinds})"
         return await _audited(reader, [one async for one in self._open(query, limit)], by)
 

@@ -93,7 +93,8 @@ class TaskCalls(Base):
         Raises:
             InvalidTask: The task's id is already used by another task, with the difference; or it is open, and so
                 cannot begin at a step; or the step is none at which it can.
-            Unconfirmed: A task that is to begin at a step differs from what it was, and nobody has confirmed just that.
+            Unconfirmed: A task that is to begin at a step differs from what it was, and no person has confirmed just
+                that.
             InvalidInput: A worker says that it cannot start, and why; nothing was started.
             WorkerUnavailable: No worker says whether it can begin at a step.
         """

@@ -3,9 +3,11 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from fastapi.routing import APIRoute
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -20,6 +22,11 @@ from worker.http.console.pages import login_instead, problem_page
 from worker.http.console.session import Sessions
 from worker.http.endpoints import BROWSER, PERSON, SCOPE
 from worker.http.problems import answer_of
+from worker.http.request_log import MOST_AT_ONCE
+from worker.http.request_places import RequestPlaces, whose
+
+MOST_OF_ONE = 1_000
+"""Requests under way of one user, or of one token for any user; a choice, half of all that may be."""
 
 UNKNOWN = "no route"
 """What is audited as asked for where a path is none of the service's: paths may hold ids."""
@@ -54,6 +61,7 @@ class RequestAdmission:
         self._sessions = sessions
         self._auditing = auditing
         self._tokenless = Failures()
+        self._under_way = RequestPlaces(MOST_AT_ONCE, MOST_OF_ONE, "requests")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it."""
@@ -69,26 +77,29 @@ class RequestAdmission:
             scope["state"]["open"] = True
             await self._app(scope, receive, send)
             return
-        try:
-            await self._admitted(scope, declared, known=route is not None, browser=is_page)
-            if is_page and route is None:
-                raise NoSuchPath("there is no such page")
-        except PerdureError as error:
-            if is_page:
-                is_unknown = isinstance(error, NotAuthenticated)
-                request = Request(scope, receive)
-                answer = login_instead(request) if is_unknown else problem_page(request, error)
-                answer.headers["Connection"] = "close"
-            else:
-                answer = answer_of(error, scope["state"]["request_id"], {"Connection": "close"})
-            # The rest of a body that nobody reads must not be taken for the next request.
-            await answer(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        with ExitStack() as places:
+            try:
+                caller = await self._admitted(scope, declared, known=route is not None, browser=is_page)
+                if is_page and route is None:
+                    raise NoSuchPath("there is no such page")
+                places.enter_context(self._under_way.entered(whose(caller)))
+            except PerdureError as error:
+                # The rest of a body that nobody reads must not be taken for the next request.
+                await self._refusal(scope, receive, error, is_page=is_page)(scope, receive, send)
+                return
+            await self._app(scope, receive, send)
         if scope["state"].get("turned_away", False):
-            self._audit(scope, scope["state"]["caller"], admitted=False)
+            self._audit(scope, caller, admitted=False)
 
-    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool, browser: bool) -> None:
+    def _refusal(self, scope: Scope, receive: Receive, error: PerdureError, *, is_page: bool) -> Response:
+        if not is_page:
+            return answer_of(error, scope["state"]["request_id"], {"Connection": "close"})
+        request = Request(scope, receive)
+        answer = login_instead(request) if isinstance(error, NotAuthenticated) else problem_page(request, error)
+        answer.headers["Connection"] = "close"
+        return answer
+
+    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool, browser: bool) -> Caller:
         caller, given, address = None, "", ""
         try:
             address = scope["client"][0] if scope.get("client") else ""
@@ -112,6 +123,7 @@ class RequestAdmission:
             # The audit has the first of them; the others would fill it.
             raise
         self._audit(scope, caller, admitted=True)
+        return caller
 
     def _audit(self, scope: Scope, caller: Caller | None, *, admitted: bool) -> None:
         """Have the decision audited, like a read: it never keeps an answer waiting."""

@@ -28,7 +28,6 @@ from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
 from worker.http.event_stream import STREAMS, STREAMS_OF_ONE
 from worker.http.limits import BodyLimits
-from worker.http.request_context import WAITS, WAITS_OF_ONE
 from worker.http.request_log import Observing
 from worker.http.request_places import RequestPlaces
 
@@ -85,7 +84,6 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     app.state.gateway = gateway
     app.state.mcp = transport
     app.state.streams = RequestPlaces(STREAMS, STREAMS_OF_ONE, "streams")
-    app.state.waits = RequestPlaces(WAITS, WAITS_OF_ONE, "waiting requests")
     app.state.readiness = status.Readiness(gateway)
     app.state.measured_here = measured_here
     for one in ROUTES:

@@ -15,7 +15,7 @@ from perdure.values.requests import RememberRequest
 from perdure.values.task_status import JobState
 from worker.http.bodies import IngestBody
 from worker.http.endpoints import Routes, answered
-from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, found_at, waiting, while_connected
+from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, found_at, while_connected
 
 LONGEST_WAIT = 60
 """Seconds that a request may wait for a job's end: proxies often cut off what takes longer."""
@@ -76,6 +76,5 @@ async def job(
     What is slow is `running`, however long it takes; `failed` is said of a job that ended so, with the reason.
     """
     user = caller.user(user_id)
-    with waiting(request, caller, wait):
-        asked = here.job(user, job_id, of=of, wait=timedelta(seconds=wait), by=caller.actor)
-        return answered(await while_connected(request, asked))
+    asked = here.job(user, job_id, of=of, wait=timedelta(seconds=wait), by=caller.actor)
+    return answered(await while_connected(request, asked))

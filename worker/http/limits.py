@@ -10,10 +10,11 @@ from typing import NoReturn
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from perdure.errors import PerdureError, Unavailable
+from perdure.errors import PerdureError
 from perdure.model import DEEPEST_VALUE
 from perdure.refusals import BodyTooLarge, BodyTooSlow, BodyUnsupported, RequestRefused
 from worker.http.problems import answer_of
+from worker.http.request_places import RequestPlaces
 
 MOST_BYTES = 2_000_000
 """Bytes of a body: a batch may have 1.5 MB, which is as long in JSON with spaces."""
@@ -27,6 +28,9 @@ OPEN_WITHIN = 3.0
 OPEN_AT_ONCE = 100
 """Bodies that may be on their way at once where nobody has shown a token; a choice. More of them keep nobody out who
 has one."""
+
+OPEN_OF_ONE = 20
+"""Those from one address; a choice: behind a proxy, all have its own."""
 
 _ENVELOPE = 16
 """Levels of a request around a value that a task may carry; a choice."""
@@ -58,7 +62,7 @@ class BodyLimits:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._open = 0
+        self._open = RequestPlaces(OPEN_AT_ONCE, OPEN_OF_ONE, "requests without a token")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its body."""
@@ -68,7 +72,9 @@ class BodyLimits:
         form = scope["state"].get("form", False)
         try:
             if scope["state"].get("open", False):
-                body = await self._read_open(Headers(scope=scope), receive, form=form)
+                address = scope["client"][0] if scope.get("client") else ""
+                with self._open.entered(address):
+                    body = await _read(Headers(scope=scope), receive, form=form, within=OPEN_WITHIN)
             else:
                 body = await _read(Headers(scope=scope), receive, form=form, within=WITHIN)
         except PerdureError as error:
@@ -78,15 +84,6 @@ class BodyLimits:
         if body is not None:
             scope["state"]["body"] = body
             await self._app(scope, _Given(body, receive), send)
-
-    async def _read_open(self, headers: Headers, receive: Receive, *, form: bool) -> bytes | None:
-        if self._open >= OPEN_AT_ONCE:
-            raise Unavailable(f"{OPEN_AT_ONCE} requests without a token are under way: ask again in a moment")
-        self._open += 1
-        try:
-            return await _read(headers, receive, form=form, within=OPEN_WITHIN)
-        finally:
-            self._open -= 1
 
 
 class _Given:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 from uuid import uuid4
@@ -14,13 +14,6 @@ from perdure.errors import StillRunning, StoreUnavailable
 from perdure.identity import digest
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
-from worker.http.request_places import RequestPlaces
-
-WAITS = 1_500
-"""Requests of one process that wait for a job or a task; a choice, fewer than may be under way."""
-
-WAITS_OF_ONE = 500
-"""Those of one user, or of one token for any user; a choice."""
 
 T = TypeVar("T")
 
@@ -148,16 +141,6 @@ async def within(seconds: float, work: Coroutine[Any, Any, T], afterwards: str) 
             return await work
     except TimeoutError:
         raise StillRunning(f"it has not ended after {seconds:.0f} s: {afterwards}") from None
-
-
-def waiting(request: Request, caller: Caller, seconds: float) -> AbstractContextManager[None]:
-    """Return what takes a place among the requests that wait, for one that waits at all.
-
-    Raises:
-        TooManyRequests: On entering it: as many wait as may.
-    """
-    waits: RequestPlaces = request.app.state.waits
-    return waits.entered(caller) if seconds else nullcontext()
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -1,4 +1,4 @@
-"""Places for requests that stay open: how many there are, and how many of them one user may take."""
+"""Places for requests: how many there are, and how many of them one user may take."""
 
 from collections import Counter
 from collections.abc import Generator
@@ -16,7 +16,7 @@ class RequestPlaces:
 
     Args:
         most: How many there are.
-        of_one: How many of them one user may take, or one token for any user.
+        of_one: How many of them one may take.
         what: What takes them, for messages.
     """
 
@@ -32,14 +32,15 @@ class RequestPlaces:
         return self._taken.total()
 
     @contextmanager
-    def entered(self, caller: Caller) -> Generator[None]:
+    def entered(self, whose: str) -> Generator[None]:
         """Take a place for as long as the block lasts.
 
+        Args:
+            whose: Who takes it.
+
         Raises:
-            TooManyRequests: There is none left for the caller.
+            TooManyRequests: There is none left for them.
         """
-        # A provider makes as many tokens for a user as are asked for, and need not tell one from another.
-        whose = f"user {caller.user_id}" if caller.user_id else f"token {caller.token}"
         if self._taken.total() >= self._most or self._taken[whose] >= self._of_one:
             raise TooManyRequests(f"too many {self._what} at once", retry_after=_FREE_AFTER)
         self._taken[whose] += 1
@@ -49,3 +50,11 @@ class RequestPlaces:
             self._taken[whose] -= 1
             if not self._taken[whose]:
                 del self._taken[whose]
+
+
+def whose(caller: Caller) -> str:
+    """Return who takes a caller's places: the user, or a token for any user.
+
+    A provider makes as many tokens for a user as are asked for, and need not tell one from another.
+    """
+    return f"user {caller.user_id}" if caller.user_id else f"token {caller.token}"

@@ -31,8 +31,8 @@ from worker.http.bodies import (
 from worker.http.endpoints import EVENTS, Routes, answered, listed
 from worker.http.event_stream import EventStream, followed
 from worker.http.ingest import LONGEST_WAIT
-from worker.http.request_context import Asker, Here, OnceOnly, UserParam, found_at, waiting, while_connected
-from worker.http.request_places import RequestPlaces
+from worker.http.request_context import Asker, Here, OnceOnly, UserParam, found_at, while_connected
+from worker.http.request_places import RequestPlaces, whose
 
 routes = Routes("tasks")
 
@@ -100,9 +100,8 @@ async def show_task(
 ) -> Response:
     """Say where a task is, which questions it asks, and how it ended."""
     await _theirs(here, caller, user_id, workflow_id)
-    with waiting(request, caller, wait):
-        state = here.task_state(workflow_id, wait=timedelta(seconds=wait), by=caller.actor)
-        return answered(await while_connected(request, state))
+    state = here.task_state(workflow_id, wait=timedelta(seconds=wait), by=caller.actor)
+    return answered(await while_connected(request, state))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/events", TokenScope.TASKS, media=EVENTS)
@@ -117,7 +116,7 @@ async def follow_task(
     """
     await _theirs(here, caller, user_id, workflow_id)
     streams: RequestPlaces = request.app.state.streams
-    return EventStream(followed(here, workflow_id, caller, request.state.request_id), streams.entered(caller))
+    return EventStream(followed(here, workflow_id, caller, request.state.request_id), streams.entered(whose(caller)))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/explanation", TokenScope.TASKS, answers=TaskExplanation)

@@ -13,7 +13,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.model import Instant, Model
 from perdure.values.access_tokens import TokenScope
-from perdure.values.entries import EntryKind, Memory, MemoryType, Source
+from perdure.values.entries import EntryKind, Memory, MemoryType
 from perdure.values.requests import RecallRequest, RememberRequest
 from perdure.values.updates import UpdateRequest
 from worker.mcp.call_context import McpCalls, told
@@ -123,8 +123,6 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
             "content": statement,
             "memory_type": memory_type.value,
             "confidence": confidence,
-            # What a model states is not what the user has said: it overrides nothing of that.
-            "source": Source.LEARNED.value,
             "occurrence": f"{given}/0",
         }
         asked = {"user_id": asking.user(ctx), "of": of, "key": given, "items": (item,)}

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer
 from perdure.values.access_tokens import TokenScope
+from perdure.values.changes import ActorKind
 from perdure.values.questions import Answer
 from worker.http.console.forms import form_of
 from worker.http.console.pages import HTML, is_part, page, place_of, sent_to, shown, user_named
@@ -24,7 +25,9 @@ async def inbox_page(*, request: Request, caller: Asker, here: Here) -> Response
     """Show what waits for a person: of one user, or of everybody where nobody is named."""
     user = user_named(request)
     whose = caller.user(user) if user else None
-    found = await here.inbox(whose, limit=_LISTED + 1, by=caller.actor)
+    # Of everybody, only whoever may decide on what is held sees it: others could neither read nor answer it elsewhere.
+    decides = caller.actor.kind is ActorKind.PERSON and {TokenScope.READ, TokenScope.WRITE} <= caller.scopes
+    found = await here.inbox(whose, holds=bool(whose) or decides, limit=_LISTED + 1, by=caller.actor)
     return page(request, "inbox.html", questions=found[:_LISTED], more=len(found) > _LISTED)
 
 

@@ -19,7 +19,7 @@ from perdure.values.access_tokens import TokenScope
 from tests.conftest import Servers
 from tests.integration.worker.http.test_tasks import asked as asked_by
 from tests.integration.worker.http.test_tasks import started
-from tests.support.http_service import ADMIN, Service, answering, memory_item
+from tests.support.http_service import ADMIN, Service, answering
 from tests.support.issuer import Issuer
 from tests.support.waiting import until
 from worker.gateway import Gateway
@@ -61,21 +61,6 @@ async def test_a_client_reaches_the_memory_of_the_user_of_its_token_and_no_other
         refused = await reading.call_tool("remember", {"statement": "Kim leads the team."})
         assert refused.is_error
         assert "lacks the scope 'write'" in said(refused)
-
-
-async def test_what_a_model_states_does_not_replace_what_the_user_said(
-    service: Service, ada: httpx2.AsyncClient, user: str
-) -> None:
-    preferred = {**memory_item("I prefer tea for breakfast."), "memory_type": "preference"}
-    sent = await ada.post("/v2/control/ingest", json={"items": [preferred]})
-    [tea] = (await ada.get(sent.headers["Location"], params={"wait": 30})).json()["receipt"]["items"]
-    async with connected(service, await service.token(user_id=user)) as client:
-        given = {"statement": "I prefer coffee for breakfast.", "memory_type": "preference"}
-        stated = await client.call_tool("remember", given)
-        assert stated.structured_content is not None, said(stated)
-        assert stated.structured_content["fate"] == "held", stated.structured_content
-        assert "what a person said" in stated.structured_content["reason"]
-    assert (await ada.get(f"/v2/control/memories/{tea['id']}")).json()["memory"]["state"] == "current"
 
 
 TOOLS: dict[str, tuple[TokenScope, dict[str, Any]]] = {

@@ -121,7 +121,7 @@ async def test_a_refused_beginning_leaves_the_end_of_a_task_as_it_was(agents: Be
     with pytest.raises(Unconfirmed):
         await gateway.start(task, by=ME, begin=BeginRequest(step="a"))
     by = Actor(kind=ActorKind.AGENT, id="planner")
-    with pytest.raises(Unconfirmed, match="confirm it with --yes"):
+    with pytest.raises(Unconfirmed, match="only a person can confirm it"):
         await gateway.start(task, by=by, begin=BeginRequest(step="a", confirmed=ANY))
     with pytest.raises(InvalidTask, match="nowhere"):
         await gateway.start(task, by=ME, begin=BeginRequest(step="nowhere", confirmed=ANY))
