@@ -278,7 +278,7 @@ def _confirmed(request: BeginRequest, task_id: str, binding: TaskBinding, refere
     code = digest("confirmed/1", reference.digest, binding.digest)[:12]
     if request.by.kind is not ActorKind.PERSON or request.confirmed not in (ANY, code):
         problem = f"{task_id!r} differs from what it was in {', '.join(differs)}"
-        by_none = request.confirmed and request.by.kind is not ActorKind.PERSON
-        fix = "only a person can confirm it" if by_none else "look at it, and confirm it with --yes"
+        by_program = request.confirmed and request.by.kind is not ActorKind.PERSON
+        fix = "only a person can confirm it" if by_program else "look at it, and confirm it with --yes"
         raise Unconfirmed("task_id", problem, fix=fix, confirmation=code)
     return differs

@@ -105,3 +105,8 @@ class BodyTooSlow(RequestRefused):
     """A body that did not arrive in time."""
 
     code = "PRD515"
+
+
+def oversteps(error: Exception) -> bool:
+    """Return whether an error refuses somebody who asked for what their token does not permit, or for another user."""
+    return isinstance(error, NotPermitted) or (isinstance(error, UnknownThing) and error.field == "user_id")

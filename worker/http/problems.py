@@ -15,10 +15,9 @@ from perdure.refusals import (
     NoSuchMethod,
     NoSuchPath,
     NotAuthenticated,
-    NotPermitted,
     RequestRefused,
     TooManyRequests,
-    UnknownThing,
+    oversteps,
 )
 
 MEDIA = "application/problem+json"
@@ -153,8 +152,7 @@ def answer_of(error: PerdureError, request_id: str = "", headers: dict[str, str]
 
 def audited(request: Request, error: PerdureError) -> None:
     """Have the refusal of a request audited that was let in, where it asked for what its token does not permit."""
-    names_another = isinstance(error, UnknownThing) and error.field == "user_id"
-    if names_another or isinstance(error, NotPermitted):
+    if oversteps(error):
         request.state.turned_away = True
 
 

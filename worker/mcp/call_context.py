@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
 from perdure.errors import InvalidInput, PerdureError
+from perdure.refusals import oversteps
 from perdure.values.access_tokens import Caller
 from perdure.values.changes import Actor, ActorKind
 from worker.gateway import Gateway
@@ -64,6 +65,11 @@ def told(
             try:
                 return await asked(*args, **kwargs)
             except PerdureError as problem:
+                context = kwargs.get("ctx")
+                request = context.request_context.request if isinstance(context, Context) else None
+                if request is not None and oversteps(problem):
+                    # The gate, which let the request in, has the audit say what became of it.
+                    request.state.turned_away = True
                 raise as_error(str(problem)) from None
 
         return telling

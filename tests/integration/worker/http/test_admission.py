@@ -382,12 +382,16 @@ async def test_who_asks_for_another_user_is_audited_as_turned_away(service: Serv
             (await client.get(place, headers={"X-Request-Id": f"r{number}"})).status_code
             for number, place in enumerate(places)
         ]
+        mcp = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        called = {"name": "forget", "arguments": {"memory_id": "mem_1"}}
+        tool = await client.post("/mcp", json={**mcp, "params": called}, headers={"X-Request-Id": "r3"})
     assert statuses == [404, 404, 200]
+    assert "lacks the scope" in tool.text
     reader = await service.gateway._keyed_reader()  # pyright: ignore[reportPrivateUsage]
     await reader._reading.audit.written()  # pyright: ignore[reportPrivateUsage]
     shown = await audits.show(service.here.settings, user, None, None, ADMIN)
     lines = Counter((one.kind.value, one.operation) for one in shown if one.by and one.by.id == "probing")
-    assert [lines["turned_away", f"r{number}"] for number in range(len(places))] == [1, 1, 0]
+    assert [lines["turned_away", f"r{number}"] for number in range(4)] == [1, 1, 0, 1]
 
 
 async def test_who_has_no_token_does_not_fill_the_audit(service: Service) -> None:
