@@ -40,7 +40,7 @@ class MemoryActivities:
         """
         found = await self._recalled(request, await self._tenant(request))
         items = tuple(HandleItem(id=item.id, version=item.version, score=item.score) for item in found.items)
-        return RecallHandle(items=items, of=request.of, degraded=found.degraded)
+        return RecallHandle(items=items, of=request.of, degraded=found.degraded, withheld=found.withheld)
 
     @activity.defn(name=Activity.RECALL_MEMORY)
     async def recall_memory(self, request: RecallRequest) -> Reference:

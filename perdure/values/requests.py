@@ -332,6 +332,8 @@ class RecallHandle(Passed):
     """The owner from whose memory it was recalled; None: the user's own."""
     degraded: tuple[str, ...] = ()
     """The stores that did not answer; empty when all is well."""
+    withheld: tuple[Purpose, ...] = ()
+    """What is left out since the user does not consent to it (any more)."""
 
 
 class Reference(Passed):

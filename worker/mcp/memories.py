@@ -13,7 +13,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.model import Instant, Model
 from perdure.values.access_tokens import TokenScope
-from perdure.values.entries import EntryKind, Memory, MemoryType
+from perdure.values.entries import EntryKind, Memory, MemoryType, Purpose
 from perdure.values.requests import RecallRequest, RememberRequest
 from perdure.values.updates import UpdateRequest
 from worker.mcp.call_context import McpCalls, told
@@ -53,6 +53,8 @@ class Recalled(Model):
     items: tuple[FoundMemory, ...] = ()
     degraded: tuple[str, ...] = ()
     """The stores that did not answer: more may be known."""
+    withheld: tuple[Purpose, ...] = ()
+    """What is left out since the user does not consent to it (any more)."""
     not_shown: int = 0
     """How many more there are."""
 
@@ -96,7 +98,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
         found = await gateway.recall(validated(RecallRequest, asked, ""), by=asking.agent(ctx))
         shown = {"id", "kind", "text", "confidence", "last_seen", "score", "why"}
         items = tuple(FoundMemory.model_validate(one.model_dump(include=shown)) for one in found.items)
-        return Recalled(items=items, degraded=found.degraded)
+        return Recalled(items=items, degraded=found.degraded, withheld=found.withheld)
 
     @server.tool(annotations=ToolAnnotations(destructive_hint=False))
     @told()

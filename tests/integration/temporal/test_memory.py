@@ -15,7 +15,8 @@ from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.names import TASK_QUEUE, Activity
 from perdure.stores.journal.lines import Changed
 from perdure.temporal import Plugin
-from perdure.values.requests import HandleItem, RecallHandle, Submitted
+from perdure.values.entries import Purpose
+from perdure.values.requests import ConsentRequest, HandleItem, RecallHandle, Submitted
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.own_workflow import Greet, Greetings
@@ -58,6 +59,26 @@ async def remembered(gateway: Gateway, user: str) -> RecallHandle:
     await gateway.receipt(job, by=TESTER)
     found = await gateway.recall(RecallRequest(user_id=user, text=WISH), by=TESTER)
     return RecallHandle(items=tuple(HandleItem(id=one.id, version=one.version, score=one.score) for one in found.items))
+
+
+async def test_a_recall_says_what_the_user_does_not_consent_to(here: Deployment, gateway: Gateway) -> None:
+    user = f"user {uuid4().hex}"
+    await remembered(gateway, user)
+
+    async def recalled() -> RecallHandle:
+        return await here.client.execute_activity(
+            Activity.RECALL_HANDLE,
+            RecallRequest(user_id=user, text=WISH),
+            id=uuid4().hex,
+            task_queue=TASK_QUEUE,
+            result_type=RecallHandle,
+            start_to_close_timeout=timedelta(seconds=30),
+        )
+
+    assert (await recalled()).withheld == ()
+    await gateway.consent(ConsentRequest(user_id=user, withdraw=(Purpose.GIVEN,)), by=TESTER)
+    withheld = await recalled()
+    assert (withheld.items, withheld.withheld) == ((), (Purpose.GIVEN,))
 
 
 async def test_what_was_forgotten_or_is_another_users_is_not_read(here: Deployment, gateway: Gateway) -> None:
