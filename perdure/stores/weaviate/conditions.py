@@ -113,8 +113,8 @@ def called(*, labels: Collection[str], halves: Collection[str], linked: Collecti
 
 
 def pinned() -> Condition:
-    """Always in the context."""
-    return Filter.by_property("pinned").equal(True)
+    """Always in the context, unless it was replaced or forgotten."""
+    return Filter.by_property("pinned").equal(True) & state_is(State.CURRENT)
 
 
 def overdue(before: datetime | int) -> Condition:

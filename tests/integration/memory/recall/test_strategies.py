@@ -292,6 +292,20 @@ async def test_pinned_memories_stand_in_every_block_of_their_scope(stores: Store
     assert [(one.text, one.found_by) for one in unknown.items] == [("Answers are short.", FoundBy.PINNED)]
 
 
+async def test_replaced_memories_that_were_pinned_take_no_place_of_one_that_holds(
+    stores: Stores, recall: Recall, tenant: str
+) -> None:
+    before = NOW - DAY
+    holds = Memory(id="mem_holds", text="Answers are short.", first_seen=before, last_seen=before, pinned=True)
+    replaced = [
+        Memory(id=f"mem_{one}", text="Old.", first_seen=NOW, last_seen=NOW, pinned=True, state=State.SUPERSEDED)
+        for one in range(200)
+    ]
+    await put(stores, tenant, [holds, *replaced])
+    found = await ask(recall, tenant, "What is the capital of France?", strategy="precise")
+    assert [(one.text, one.found_by) for one in found.items] == [("Answers are short.", FoundBy.PINNED)]
+
+
 async def test_a_profile_orders_what_relevance_chose(stores: Stores, recall: Recall, tenant: str) -> None:
     old = NOW - 60 * DAY
     near = Memory(id="mem_near", text="The fence is green", first_seen=old, last_seen=old, confidence=0.8)
