@@ -218,9 +218,7 @@ def worker_environment(settings: Settings, addresses: Addresses) -> dict[str, st
 
 async def start_worker(environment: Mapping[str, str], addresses: Addresses, log: Path) -> Child:
     """Start a worker process in this environment, on these servers."""
-    return await Child.start(
-        [sys.executable, "-m", "worker.process"], dict(environment) | _address_variables(addresses), log
-    )
+    return await Child.start([sys.executable, "-m", "worker"], dict(environment) | _address_variables(addresses), log)
 
 
 async def start_service(environment: Mapping[str, str], addresses: Addresses, port: int, log: Path) -> Child:

@@ -32,7 +32,7 @@ from perdure.toolbox import Toolbox
 from perdure.values.losses import Store
 from worker.configuration_checks import require_folders
 from worker.eviction import EvictingRunner
-from worker.exit import leave, leave_after
+from worker.exit import leave
 from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
@@ -289,7 +289,3 @@ def main(*, reload: bool = False) -> None:
         # What a tool prints is of use while it runs; to a file or a pipe it would come in blocks of some kilobytes.
         sys.stdout.reconfigure(line_buffering=True)
     asyncio.run(_main(reload=reload))
-
-
-if __name__ == "__main__":
-    leave_after(main)

@@ -83,7 +83,7 @@ class Builds:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                "worker.process",
+                "worker",
                 env=self._environment | {"PYTHONHASHSEED": str(4242 * number), "PYTHONPATH": f"{source}:{HERE}"},
                 cwd=source,
                 stderr=output,

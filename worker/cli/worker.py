@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from worker import process
+from worker.loading import loaded
 
 
 def worker(
@@ -18,4 +18,4 @@ def worker(
 
     Example: perdure worker --reload
     """
-    process.main(reload=reload)
+    loaded("worker.process").main(reload=reload)

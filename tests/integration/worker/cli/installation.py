@@ -211,7 +211,7 @@ class Installation:
         with log.open("wb") as output:
             if any(map(_is_read_at_start, environment)):
                 process: Process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-m", "worker.process"),
+                    *(sys.executable, "-m", "worker"),
                     env=variables,
                     stdout=output,
                     stderr=output,
