@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Awaitable, Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -66,7 +66,7 @@ def told(
                 return await asked(*args, **kwargs)
             except PerdureError as problem:
                 context = kwargs.get("ctx")
-                request = context.request_context.request if isinstance(context, Context) else None
+                request: Any = cast("Context[Any, Any]", context).request_context.request if context else None
                 if request is not None and oversteps(problem):
                     # The gate, which let the request in, has the audit say what became of it.
                     request.state.turned_away = True
