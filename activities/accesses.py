@@ -3,17 +3,15 @@
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from uuid import uuid4
 
 import structlog
 from temporalio import activity
 
 from perdure.errors import PerdureError, StoreUnavailable
-from perdure.memory.door import Door
+from perdure.memory.forgetting.uses import Uses
 from perdure.model import Passed
 from perdure.names import Activity
-from perdure.stores.redis.accesses import Accesses, TakenAccesses
-from perdure.values.entries import Entry
+from perdure.stores.redis.accesses import Accesses
 
 _log = structlog.get_logger(__name__)
 
@@ -36,7 +34,7 @@ class AccessActivities:
     """The activity that writes uses, and what it needs."""
 
     accesses: Accesses
-    door: Door
+    uses: Uses
 
     @activity.defn(name=Activity.FLUSH_ACCESSES)
     async def flush(self) -> Flushed:
@@ -51,9 +49,8 @@ class AccessActivities:
         for tenant, token in listed:
             if is_late := time.monotonic() - began > SECONDS:
                 break
-            taken = await self.accesses.take(tenant, f"used:{uuid4().hex}")
             try:
-                entries += await self._write(tenant, taken)
+                entries += await self.uses.write(tenant, token)
             except PerdureError as problem:
                 # Another writer may hold the tenant, or a store fail for it alone; a later pass writes them, and other
                 # tenants do not wait for it.
@@ -61,15 +58,8 @@ class AccessActivities:
                 away = problem if isinstance(problem, StoreUnavailable) else away
                 await self.accesses.postpone(tenant, token, datetime.now(UTC))
                 continue
-            await self.accesses.written(tenant, token)
             tenants += 1
         if away is not None and not tenants:
             raise away
         # Where nothing could be written, another call would do no better.
         return Flushed(tenants=tenants, entries=entries, more=is_late or (tenants > 0 and len(listed) == _PAGE))
-
-    async def _write(self, tenant: str, taken: TakenAccesses) -> int:
-        def used(entry: Entry) -> Entry:
-            return entry.used(taken.uses[entry.id])
-
-        return await self.door.count(tenant, list(taken.uses), used, operation=taken.operation)

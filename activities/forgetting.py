@@ -10,6 +10,7 @@ from perdure.errors import InvalidInput
 from perdure.identity import OwnerId
 from perdure.memory.forgetting.forgetter import Forgetter, Restored, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
+from perdure.memory.forgetting.uses import Uses
 from perdure.memory.membership import MemberBook
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Instant, Passed
@@ -105,6 +106,7 @@ class ForgettingActivities:
 
     client: Client
     forgetter: Forgetter
+    uses: Uses
     whole: Wholeness
     turn: SweepTurn
     due: DueIndex
@@ -137,7 +139,11 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.SELECT_FORGETTING)
     async def select(self, request: SelectCall) -> Forgetting:
-        """Choose which of one tenant's entries are forgotten; changes nothing."""
+        """Choose which of one tenant's entries are forgotten, their uses counted first; forgets nothing.
+
+        Uses wait for the schedule that writes them, which may be paused: what is used every day must not die of age.
+        """
+        await self.uses.write(request.tenant)
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name=Activity.TOMBSTONE)

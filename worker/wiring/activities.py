@@ -42,6 +42,7 @@ from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
 from perdure.memory.consolidation.consolidator import Consolidator
+from perdure.memory.forgetting.uses import Uses
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
 from perdure.stores.redis.access_tokens import AccessTokens
@@ -88,6 +89,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         members=services.members,
     )
     changed = ChangedTenants(services.redis)
+    accesses = Accesses(services.redis)
+    uses = Uses(accesses, services.door)
     recalls = TaskRecalls(services.redis, services.bindings.ttl)
     outcomes = TaskOutcomes(
         updater=services.updater,
@@ -213,7 +216,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             members=services.members,
             tokens=AccessTokens(services.redis),
         ),
-        AccessActivities(accesses=Accesses(services.redis), door=services.door),
+        AccessActivities(accesses=accesses, uses=uses),
         DueDateActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole
         ),
@@ -221,6 +224,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         ForgettingActivities(
             client=client,
             forgetter=services.forgetter,
+            uses=uses,
             whole=services.whole,
             turn=SweepTurn(services.redis),
             due=services.due,

@@ -12,6 +12,7 @@ import activities.accesses
 from activities.accesses import AccessActivities, Flushed
 from perdure.errors import StoreUnavailable
 from perdure.memory.door import Door
+from perdure.memory.forgetting.uses import Uses
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.accesses import Accesses
@@ -94,7 +95,7 @@ async def test_a_worker_that_dies_counts_no_use_twice_and_loses_none(
         [used] = await written(here, tenant, "Ada prefers trains.")
         accesses = Accesses(services.redis)
         await accesses.add(tenant, [used], LATER)
-        pass_ = AccessActivities(accesses=accesses, door=services.door)
+        pass_ = AccessActivities(accesses=accesses, uses=Uses(accesses, services.door))
 
         async def die(*_: object, **__: object) -> None:
             raise StoreUnavailable("redis", "the process died")
@@ -122,7 +123,10 @@ async def test_a_tenant_that_fails_keeps_no_other_waiting_and_loses_nothing(
         # Before whatever other tests have left.
         for place, tenant in enumerate(tenants):
             await accesses.add(tenant, [used[tenant]], NOW.replace(year=1990) + timedelta(days=place))
-        pass_, count = AccessActivities(accesses=accesses, door=services.door), type(services.door).count
+        pass_, count = (
+            AccessActivities(accesses=accesses, uses=Uses(accesses, services.door)),
+            type(services.door).count,
+        )
 
         async def failing(door: Door, tenant: str, *args: Any, **more: Any) -> int:
             if tenant == tenants[0]:
@@ -154,6 +158,6 @@ async def test_a_use_brings_back_nothing_that_was_forgotten_meanwhile(servers: S
         late = NOW + timedelta(days=9_000)
         due = await services.forgetter.plan(tenant, at=late, approved=True)
         await services.forgetter.tombstone(due, sweep="sweep", by=Actor(kind=ActorKind.SYSTEM))
-        await AccessActivities(accesses=accesses, door=services.door).flush()
+        await AccessActivities(accesses=accesses, uses=Uses(accesses, services.door)).flush()
         [entry] = (await services.longterm.get(tenant, [used])).values()
         assert (entry.state, entry.access_count) == (State.FORGOTTEN, 0)

@@ -23,6 +23,7 @@ from perdure.memory.forgetting.forgetter import Forgetter, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.batch_checks import read_batch
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
 from perdure.temporal import failures
@@ -89,6 +90,20 @@ async def two(servers: Servers) -> AsyncGenerator[tuple[str, str]]:
     for tenant in tenants:
         await DueIndex(redis).set(tenant, None)
     await redis.aclose()
+
+
+async def test_what_is_used_does_not_die_of_age_while_the_schedule_that_writes_uses_is_paused(
+    servers: Servers, tmp_path: Path, two: tuple[str, str]
+) -> None:
+    async with deployment(servers, tmp_path) as here:
+        tenant, _ = two
+        old: dict[str, JsonValue] = {"occurred_at": "1990-01-01T00:00:00Z", "valid_until": None}
+        used, unused = await write(here, tenant, note(1, **old), note(2, **old))
+        await Accesses(here.services.redis).add(tenant, [used], LONG_AGO)
+        await (await swept(here)).result()
+        found = await here.services.longterm.get(tenant, [used, unused])
+        assert (found[used].state, found[used].access_count) == (State.CURRENT, 1)
+        assert found[unused].state is State.FORGOTTEN
 
 
 @pytest.mark.parametrize("protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["bounded", "control"])
