@@ -16,14 +16,13 @@ from perdure.memory.consent_book import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
-from perdure.memory.hold_policies import HoldPolicy
 from perdure.memory.membership import MemberBook
 from perdure.memory.reconciliation.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.updates.updater import Updater
 from perdure.memory.wholeness import Wholeness
-from perdure.memory.write_policies import POLICIES
+from perdure.memory.write_policies import POLICIES, WritePolicy
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
@@ -205,7 +204,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             door=door,
             consents=consents,
             grace=timedelta(days=30),
-            hold=HoldPolicy(),
+            policy=WritePolicy(),
         ),
     )
     await whole.end()

@@ -13,7 +13,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.model import Instant, Model
 from perdure.values.access_tokens import TokenScope
-from perdure.values.entries import EntryKind, Memory, MemoryType, Purpose
+from perdure.values.entries import EntryKind, Memory, MemoryType, Purpose, Source
 from perdure.values.requests import RecallRequest, RememberRequest
 from perdure.values.updates import UpdateRequest
 from worker.mcp.call_context import McpCalls, told
@@ -125,6 +125,7 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
             "content": statement,
             "memory_type": memory_type.value,
             "confidence": confidence,
+            "source": Source.INFERRED.value,
             "occurrence": f"{given}/0",
         }
         asked = {"user_id": asking.user(ctx), "of": of, "key": given, "items": (item,)}

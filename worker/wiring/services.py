@@ -197,7 +197,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 door=door,
                 consents=reading.consents,
                 grace=timedelta(days=settings.forgetting_grace_days),
-                hold=policies[DEFAULT_POLICY].hold,
+                policy=policies[DEFAULT_POLICY],
             ),
             promoter=Promoter(
                 promotions=Promotions(redis),

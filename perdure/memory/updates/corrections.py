@@ -7,6 +7,8 @@ from typing import Any
 from perdure.errors import InvalidInput
 from perdure.memory.extraction.statements import stated_by
 from perdure.memory.updates.learned_names import names_learned
+from perdure.memory.write_policies import WritePolicy
+from perdure.memory.writing.conclusions import objection_to
 from perdure.memory.writing.contradictions import doubt
 from perdure.model import Unit
 from perdure.values.changes import ActorKind
@@ -72,6 +74,20 @@ def fields_beside(new: Entry, update: Correction, fields: dict[str, Any]) -> dic
     if update.names is not None or not update.asked or not isinstance(new, Memory):
         return fields
     return {**fields, "names": names_learned(update.asked, new.names, new.text)}
+
+
+def require_permitted(item: MemoryItem, update: Correction, by: ActorKind, policy: WritePolicy) -> None:
+    """Check that the write policy lets the actor have a correction believed: a person may have anything believed.
+
+    Raises:
+        InvalidInput: A person has to approve it, or it may not be believed of anybody else.
+    """
+    if by is ActorKind.PERSON:
+        return
+    if reason := policy.hold.reason(item, by):
+        raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
+    if update.content is not None and (reason := objection_to(item, policy)):
+        raise InvalidInput("content", reason, fix="say what will still hold in weeks, or leave it as it is")
 
 
 def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind, confidence: Unit | None = None) -> None:

@@ -8,13 +8,13 @@ from perdure.errors import InvalidInput
 from perdure.identity import memory_id
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.door import Door
-from perdure.memory.hold_policies import HoldPolicy
 from perdure.memory.updates import corrections, future_changes, merges, revisions
 from perdure.memory.updates.future_ends import Endings
 from perdure.memory.updates.plans import AskedChange, ChangePlan
 from perdure.memory.updates.removal import removal
 from perdure.memory.updates.reverter import Reverter
 from perdure.memory.updates.versions import outcome
+from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.contradictions import overtaken, suspended, suspensions, verdict
 from perdure.memory.writing.observation import observed
 from perdure.memory.writing.provenance import author_of
@@ -22,7 +22,7 @@ from perdure.models.embedding import Embedder
 from perdure.refusals import UnknownThing
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
-from perdure.values.changes import Actor, ActorKind, Change, Refusal
+from perdure.values.changes import Actor, Change, Refusal
 from perdure.values.entries import Entry, Memory, State, headline_of
 from perdure.values.items import MemoryItem, statement
 from perdure.values.jobs import Batch, Decision
@@ -52,7 +52,7 @@ class Updater:
         door: The one way to change them.
         consents: What users consent to.
         grace: How long forgetting can be undone.
-        hold: What only a person may have believed.
+        policy: What may be believed, and what only a person may have believed.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Updater:
         door: Door,
         consents: ConsentBook,
         grace: timedelta,
-        hold: HoldPolicy,
+        policy: WritePolicy,
     ) -> None:
         self._longterm = longterm
         self._embedder = embedder
@@ -72,7 +72,7 @@ class Updater:
         self._door = door
         self._consents = consents
         self._grace = grace
-        self._hold = hold
+        self._policy = policy
         self._reverter = Reverter(longterm=longterm, journal=journal)
         self._endings = Endings(longterm, journal)
 
@@ -253,8 +253,7 @@ class Updater:
         corrections.require_lasting(memory, fields, asked.at)
         by = asked.request.by.kind
         item = corrections.item_of(memory, update, fields, text, by=by, operation=asked.operation, at=asked.at)
-        if by is not ActorKind.PERSON and (reason := self._hold.reason(item, by)):
-            raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
+        corrections.require_permitted(item, update, by, self._policy)
         corrections.require_undoubted(memory, item, by, update.confidence)
         if corrections.says_the_same(memory, item):
             source, sure = corrections.believed_anew(memory, update, by)

@@ -79,6 +79,18 @@ async def test_what_is_believed_already_uses_up_nothing(here: Deployment, tenant
     assert await taken(own, batch(tenant, 20, 21, 22, 23)) == ["taken"] * 3 + ["refused"]
 
 
+async def test_what_an_agent_concludes_is_judged_and_what_a_session_said_was_judged_before(
+    here: Deployment, tenant: str
+) -> None:
+    own, guess = intake(here), {"content": "Kim might prefer tabs.", "source": "learned"}
+    [said] = batch(tenant, 1).items
+    guessed = said.changed(**guess)
+    offered = batch(tenant, 0).changed(items=(guessed, guessed.changed(source="inferred"), said), session="")
+    assert await taken(own, offered) == ["refused", "refused", "taken"]
+    assert await taken(own, offered.changed(session="s")) == ["taken"] * 3
+    assert await taken(own, offered.changed(approved=Approved(at=NOW, doubt=False))) == ["taken"] * 3
+
+
 async def test_what_waits_for_a_person_is_counted_apart_and_what_they_approve_is_taken(
     here: Deployment, tenant: str
 ) -> None:

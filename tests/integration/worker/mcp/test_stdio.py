@@ -87,6 +87,21 @@ async def test_what_is_remembered_is_recalled_as_data_corrected_and_forgotten(in
 
 
 @pytest.mark.slow
+async def test_what_a_model_concludes_replaces_nothing_that_a_person_has_said(installed: Installation) -> None:
+    user = uuid4().hex
+    said_by_user = "The billing service runs on Postgres 16."
+    await installed.perdure("remember", said_by_user, "--user", user, "--wait")
+    async with connected(installed, user) as client:
+        held = await client.call_tool("remember", {"statement": "The billing service runs on Postgres 17."})
+        assert held.structured_content is not None, said(held)
+        assert held.structured_content["fate"] == "held"
+        assert "it is inferred, and contradicts what was said" in held.structured_content["reason"]
+        found = await client.call_tool("recall", {"text": "Which Postgres does billing run on?"})
+        assert found.structured_content is not None
+        assert [one["text"] for one in found.structured_content["items"]] == [said_by_user]
+
+
+@pytest.mark.slow
 async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Installation) -> None:
     async with connected(installed, uuid4().hex) as client:
         for tool, given, told in (
@@ -94,7 +109,9 @@ async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Instal
             ("recall", {}, "text"),
             ("recall", {"text": "x", "of": "team:nobody"}, "team:nobody"),
             ("recall", {"text": "x", "limit": 1_000}, "limit"),
-            ("remember", {"statement": "Kim may like tea.", "confidence": 0.2}, ""),
+            ("remember", {"statement": "Kim likes tea.", "confidence": 0.2}, "below 0.7"),
+            ("remember", {"statement": "Kim may like tea."}, "hedged"),
+            ("remember", {"statement": "Kim seems to be pregnant."}, "a guess"),
             ("remember", {"statement": ""}, "content"),
             ("forget", {"memory_id": "mem_none"}, "mem_none"),
             ("start_task", {}, "skill: is missing"),
@@ -102,7 +119,7 @@ async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Instal
             ("task_progress", {"workflow_id": "../../x"}, "there is no"),
         ):
             result = await client.call_tool(tool, given)
-            assert result.is_error or "below 0.7" in said(result), (tool, given)
+            assert result.is_error or '"rejected"' in said(result), (tool, given)
             assert told in said(result), said(result)
             assert "Traceback" not in said(result)
         with pytest.raises(MCPError, match=r"'txt' is not an argument \(.*text"):
