@@ -2,6 +2,7 @@
 
 import re
 
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.proper import can_name, without_opening
 from perdure.memory.extraction.speech import LONGEST
 from perdure.values.entries import MOST_NAMES
@@ -12,11 +13,11 @@ _START = r"(?<![\w.+#/-])"
 _WORD = rf"{_START}(?:\w{_PART}[\w+#]|\w)"
 _NAME = rf"(?:[\"“][^\"”\n]{{1,60}}[\"”]|{_START}[A-Z]{_PART}(?: [A-Z]{_PART}){{0,3}}|{_WORD})"
 _THE = r"(?:(?:the|a|an|my|our) )?"
-_CALLED = re.compile(
+_CALLED = regex(
     rf"(?P<one>{_NAME}),? \(?(?:aka|a\.k\.a\.|also (?:called|known as)) {_THE}(?P<other>{_NAME})", re.UNICODE
 )
-_SHORT = re.compile(rf"(?P<other>{_NAME}),? (?:is |being )?short for {_THE}(?P<one>{_NAME})")
-_BRACKETED = re.compile(rf"(?P<before>{_START}(?:[\w-]{{1,60}} ){{0,4}}[\w.+#-]{{1,60}}) \((?P<other>\w{_PART})\)")
+_SHORT = regex(rf"(?P<other>{_NAME}),? (?:is |being )?short for {_THE}(?P<one>{_NAME})")
+_BRACKETED = regex(rf"(?P<before>{_START}(?:[\w-]{{1,60}} ){{0,4}}[\w.+#-]{{1,60}}) \((?P<other>\w{_PART})\)")
 _LEAST = 2
 """Letters of an abbreviation in brackets; "(s)" is a plural."""
 

@@ -25,6 +25,7 @@ from perdure.memory.extraction.lexicon import (
     is_quality,
     word_list,
 )
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, spoken
 from perdure.memory.extraction.times import period_of
@@ -84,12 +85,12 @@ def assertion_of(text: str, at: datetime) -> Stated:
     return Stated(assertion, period.valid_from, period.valid_until)
 
 
-_OF_THE_USER = re.compile(
+_OF_THE_USER = regex(
     r"^the (?:user|customer|client)(?:(?P<own>'s)\b| (?P<verb>[a-z]+s)\b(?! (?:is|are|was|were|has|have|runs?"
     r"|lives?)\b))",
     re.IGNORECASE,
 )
-_REPORTED = re.compile(
+_REPORTED = regex(
     r"^(?:[\w'-]+ ){1,3}(?:says?|said|confirm(?:s|ed)?|announced|wrote|writes|told (?:me|us)|tells (?:me"
     r"|us))(?: that |: )"
     r"(?=(?:from|as of|starting|the|my|our)\b)",

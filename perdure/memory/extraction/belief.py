@@ -26,6 +26,7 @@ from perdure.memory.extraction.grounds import (
     transience,
 )
 from perdure.memory.extraction.openers import trimmed
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.screening import Screened, screen
 from perdure.model import LONGEST_TEXT
 from perdure.values.statements import Ground, Left, Said, Voice
@@ -145,7 +146,7 @@ _DIVISIBLE = frozenset(
 )
 """Grounds of one clause that say nothing of another one."""
 
-_DEPENDENT = re.compile(
+_DEPENDENT = regex(
     r"(?:(?:i|we|they) (?:\w+ )?(?:no longer|don't|do not|never|stopped|quit|won't|can't) \w+ (?:it|them|that"
     r"|those)\b|even\b|goes for|same (?:for|goes)|(?:that|this|it|they|these|those|them|which|both|neither|also|and|or"
     r"|but|not|never|always|only|except|because|so|then|plus|no exceptions?)\b)",
@@ -153,7 +154,7 @@ _DEPENDENT = re.compile(
 )
 
 
-_IMPERSONAL = re.compile(
+_IMPERSONAL = regex(
     r"it(?:['’]s| is| was| has been)? (?:(?:\w+ly|still|already|so|very|too|just|quite) )*(?:rain|snow|hail|pour|drizzl"
     r"|freez|thunder|storm|sunny|cloud|wind|fog|mist|cold|hot|warm|chilly|late|early|dark|getting|(?:mon|tues|wednes|thurs"
     r"|fri|satur|sun)day|spring|summer|autumn|winter|half past|\d{1,2}(?::\d\d)?(?: ?(?:o'clock|am|pm"

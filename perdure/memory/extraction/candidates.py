@@ -7,6 +7,7 @@ from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.grounds import stability
 from perdure.memory.extraction.openers import trimmed
+from perdure.memory.extraction.patterns import regex
 from perdure.values.assertions import Assertion
 from perdure.values.entries import MemoryType, Source
 from perdure.values.statements import Candidate, Said, Voice
@@ -14,31 +15,31 @@ from perdure.values.statements import Candidate, Said, Voice
 _CONFIDENCE = {Voice.USER: 0.9, Voice.AGENT: 0.8, Voice.TOOL: 0.8}
 """How much each voice is believed; a choice. All are above what a write policy asks for by default (.7)."""
 
-_CONSTRAINT = re.compile(
+_CONSTRAINT = regex(
     r"\b(?:must|mustn't|never|not allowed|may not|may only|have to|has to|needs?|requires?|required|only"
     r"|at most|at least|no more than|forbid\w*|forbidden|can't be|cannot be|do not|don't|allerg\w+"
     r"|limit\w*|max(?:imum)?|minimum|by law|rule|policy|prohibited|without)\b|^no\b"
 )
-_YOURS = re.compile(r"\byour\b", re.IGNORECASE)
+_YOURS = regex(r"\byour\b", re.IGNORECASE)
 _WE = frozenset(["i", "we"])
-_BINDING_SELF = re.compile(
+_BINDING_SELF = regex(
     r"\b(?:must|mustn't|not allowed|may not|may only|have to|required|can't|cannot|forbidden|prohibited|allerg\w+"
     r"|by law|rule)\b"
 )
 """What binds people in what they say of themselves; "I never fly" is a habit, which they may change."""
-_BOUND = re.compile(
+_BOUND = regex(
     r"(?:i|we)(?: am| are|'m|'re)? (?:must|mustn't|have to|may not|cannot|can't|not allowed|allergic|forbidden"
     r"|prohibited)\b(?! (?:stand|wait|help|say|admit|confess))"
 )
 """The same at its beginning, where it binds whatever follows: "I must not eat nuts" is nothing that somebody likes."""
-_PREFERENCE = re.compile(
+_PREFERENCE = regex(
     r"\b(?:prefer\w*|like|love|hate|enjoy|favou?r\w*|rather|can't stand|call me|i want|i'd|my favou?rite"
     r"|best for me|for me|to me|please|drink|eat)\b|^(?:give|use|keep|answer|reply|speak|write|explain"
     r"|sign|put|send|avoid|format|address|show|make|vegetarian|window)\b"
 )
 
 
-_GIVEN_UP = re.compile(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up) \w+ing\b")
+_GIVEN_UP = regex(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up) \w+ing\b")
 """Tells what somebody no longer does, which is no result."""
 
 

@@ -20,6 +20,7 @@ from perdure.memory.extraction.lexicon import (
     word_list,
 )
 from perdure.memory.extraction.paraphrases import reworded, without_former
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
 from perdure.memory.extraction.preludes import without_prelude
@@ -50,8 +51,8 @@ class Clause(NamedTuple):
     """What stands before it with a colon: "cache eu: …"."""
 
 
-_BREAK = re.compile(r"\s*(?:[;!?]|\.(?=\s|$)|\s[-–—]+\s|—|,(?=\s)|:(?=\s))\s*")
-_SUBORDINATE = re.compile(
+_BREAK = regex(r"\s*(?:[;!?]|\.(?=\s|$)|\s[-–—]+\s|—|,(?=\s)|:(?=\s))\s*")
+_SUBORDINATE = regex(
     r"[\s,]+(?:now\s+that|because|since\s+(?!19|20)\w+|as\s+(?:the|my|our|we|i|it|they|he|she|that)\b|so\s+(?:that"
     r"|we|i|please)|so\s+\w+\s+\w+|although|though|"
     r"even\s+though|whereas|while|which|who\s+|where\s+(?=we|i|they|he|she)|given\s+that|until\s+(?=the|my|our"
@@ -62,10 +63,10 @@ _SUBORDINATE = re.compile(
 )
 """Reasons and circumstances after the clause."""
 
-_LEADING = re.compile(
+_LEADING = regex(
     r"^(?:after|since|once|because|as|now\s+that|when|while|if|although|given\s+that|with)\s", re.IGNORECASE
 )
-_REPORT = re.compile(
+_REPORT = regex(
     r"\b(?:report|reports|check|checks|passed|failed|run|test|tests|deploy|deployment|config|configuration|log"
     r"|status|monitor|monitoring|result|results|"
     r"notes|changelog|audit|scan|build|release|verified|confirmed|confirmation|observed|inspection|output|info"
@@ -80,56 +81,56 @@ _REPORT = re.compile(
 )
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
 
-_COMMAND = re.compile(r"(?:git|kubectl|docker|helm|terraform|npm|pip|curl|psql|aws|gcloud|az|systemctl|dig) [a-z]")
-_DENIED = re.compile(r"\b(?:not|never|no\s+longer)\b", re.IGNORECASE)
-_RAN = re.compile(
+_COMMAND = regex(r"(?:git|kubectl|docker|helm|terraform|npm|pip|curl|psql|aws|gcloud|az|systemctl|dig) [a-z]")
+_DENIED = regex(r"\b(?:not|never|no\s+longer)\b", re.IGNORECASE)
+_RAN = regex(
     r"\b(?:notes|release|changelog|patch|passed|failed|finished|done|ran|report|check|run|result|results|log|update)\b",
     re.IGNORECASE,
 )
 """With one of these, a number before a colon is the number of a report."""
-_NONE_FOR = re.compile(r"^no\s+(?P<what>[\w\s'-]{2,40}?)\s+for\s+(?P<who>me|us)\b", re.IGNORECASE)
-_CLEFT = re.compile(
+_NONE_FOR = regex(r"^no\s+(?P<what>[\w\s'-]{2,40}?)\s+for\s+(?P<who>me|us)\b", re.IGNORECASE)
+_CLEFT = regex(
     r"^(?P<what>.{2,60}?)\s+(?:is|are|was|were)\s+(?:what|when|where|who|whom|how)\s+(?P<clause>(?:i|we|my|our|the"
     r"|his|her|their|he|she|they|[\w'-]+)\s.+)$",
     re.IGNORECASE,
 )
-_IT_IS_WHO = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<who>.{2,60}?)\s+who\s+(?P<does>\S+\s.+)$", re.IGNORECASE)
-_IS_THE_ONE = re.compile(
+_IT_IS_WHO = regex(r"^it(?:'s|\s+is|\s+was)\s+(?P<who>.{2,60}?)\s+who\s+(?P<does>\S+\s.+)$", re.IGNORECASE)
+_IS_THE_ONE = regex(
     r"^(?P<who>.{2,60}?)\s+(?:is|are|was|were)\s+the\s+(?:one|ones|person|people|man|woman)\s+(?:who"
     r"|that)\s+(?P<does>\S+\s.+)$",
     re.IGNORECASE,
 )
-_IS_WHAT_I = re.compile(
+_IS_WHAT_I = regex(
     r"^(?P<what>[\w' -]{2,40}?)\s+(?:is|are)\s+the\s+(?:\w+\s+)?\w+\s+(?:(?:that|which)\s+)?"
     r"(?P<does>(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+\w+(?:\s+(?:in|at|on|with|to|from|by))?)$",
     re.IGNORECASE,
 )
 """What somebody does, after to what: "Icelandic is the language I'm learning"."""
-_FLOATING = re.compile(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
-_IT_IS_THAT = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
-_AS_MY = re.compile(
+_FLOATING = regex(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
+_IT_IS_THAT = regex(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
+_AS_MY = regex(
     r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep|(?:have\s+)?(?:gone|went|switched|moved"
     r"|changed)(?:\s+back)?\s+to)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my"
     r"|our)\s+(?P<role>[\w\s-]{2,40})$",
     re.IGNORECASE,
 )
-_REPLACED = re.compile(
+_REPLACED = regex(
     r"^(?P<new>.{2,60}?)\s+(?:has\s+|have\s+)?(?:replaced|replaces|replace|took\s+over\s+from|takes\s+over\s+from"
     r"|succeeded|succeeds|is\s+replacing)\s+"
     r"(?P<old>.{2,60}?)(?:\s+as\s+(?:(?:my|our|the)\s+)?(?P<role>.+?))?[\s.!]*$",
     re.IGNORECASE,
 )
-_TOOK_OVER = re.compile(
+_TOOK_OVER = regex(
     r"^(?P<new>.{2,60}?)\s+(?:has\s+|have\s+)?(?:took\s+over|takes\s+over|taken\s+over|stepped\s+in"
     r"|steps\s+in)\s+as\s+(?:(?:my|our|the)\s+)?(?P<role>.+?)[\s.!]*$",
     re.IGNORECASE,
 )
-_AS_ITS = re.compile(
+_AS_ITS = regex(
     r"^(?P<what>(?:our|my|the) [\w' -]{2,40}?) (?:uses?|has|have) (?P<value>[\w.+#-]+(?: [\w.+#-]+){0,2}?) as "
     r"(?:its|their|his|her|the|our) (?P<role>[\w -]{2,40})$",
     re.IGNORECASE,
 )
-_NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P<be>is|are)\b", re.IGNORECASE)
+_NEW_ROLE = regex(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P<be>is|are)\b", re.IGNORECASE)
 
 
 def clause_of(sentence: str) -> Clause | None:

@@ -2,7 +2,9 @@
 
 import re
 
-_SEGMENT = re.compile(
+from perdure.memory.extraction.patterns import regex
+
+_SEGMENT = regex(
     r"[.;:!?]\s+|\s+[-–—]+\s+|,\s+(?:so|and|but)?\s*|\s+(?:so|and)\s+(?=(?:i|i'm|i'd|we|we'd|we're|when|for|my|our)\b)",
     re.IGNORECASE,
 )
@@ -16,7 +18,7 @@ _ADVERBS = (
 _THING = r"[\w'+#./-]+(?: [\w'+#./-]+){0,4}?"
 _CONTEXT = r"(?:at|in|for|on|when|while|during|to|with|as|after|any|every|of an?|by)\b.*"
 _PREFERRED = tuple(
-    re.compile(
+    regex(
         rf"\b(?P<who>{who})(?:'d)?{_ADVERBS} {verbs} (?P<one>{_THING}) {comparing} (?P<other>{_THING})"
         rf"(?P<rest>(?: {_CONTEXT})?)$",
         re.IGNORECASE,
@@ -51,21 +53,21 @@ _PREFERRED = tuple(
         ),
     )
 )
-_MORE = re.compile(
+_MORE = regex(
     rf"\b(?:i|we) (?:find|consider|think|rate|call|believe)(?: that)? (?P<one>{_THING})(?: (?:is|are|to be))? "
     rf"(?P<how>(?:more|less) [\w-]+|[\w-]+er|better|worse) than (?P<rest>.+)$",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(
+_COMPARED = regex(
     r"\b(?:is|are|tastes?|feels?|looks?|works?|suits? me|sounds?) (?:much |far |way )?(?:(?:more|less) [\w-]+"
     r"|[\w-]+er|better|worse) than\b",
     re.IGNORECASE,
 )
-_ADDED = re.compile(
+_ADDED = regex(
     r"\s+(?:any time|any day|every time|these days|now|again|instead|today|nowadays|by far)[\s.!]*$", re.IGNORECASE
 )
-_CIRCUMSTANCE = re.compile(r"^(?:when|while|for|in|on|at|during|after|before|with)\b", re.IGNORECASE)
-_SELF = re.compile(r"^(?:for|to) (?:me|us|my taste|my mind),? ", re.IGNORECASE)
+_CIRCUMSTANCE = regex(r"^(?:when|while|for|in|on|at|during|after|before|with)\b", re.IGNORECASE)
+_SELF = regex(r"^(?:for|to) (?:me|us|my taste|my mind),? ", re.IGNORECASE)
 
 
 def compared(text: str) -> str | None:

@@ -5,14 +5,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from perdure.memory.extraction.content_words import says_it_was_otherwise
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.substance import words
 
-_FIRST = re.compile(
+_FIRST = regex(
     r"^\W*(?:but |and |so |also,? )?(?P<when>(?:if|unless|when|whenever|once(?! (?:again|more))|while|until|in case"
     r"|as soon as|as long as|provided(?: that)?|given that)\b[^,:;]{2,200}), (?:then )?(?P<what>\S.+)$",
     re.IGNORECASE | re.DOTALL,
 )
-_LAST = re.compile(
+_LAST = regex(
     r"^(?P<what>\S.{4,}?)(?<! even)(?<! as)(?<! see)[, ] ?"
     r"(?P<when>(?:only )?(?:if|unless|whenever|in case|as soon as|as long as|provided(?: that)?"
     r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!'s )when) .{2,})$",

@@ -13,12 +13,13 @@ from perdure.memory.extraction.lexicon import (
     PRONOUNS,
     word_list,
 )
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, calm, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, FORMS
 from perdure.words import stem
 
-_CHANGED = re.compile(
+_CHANGED = regex(
     r"\b(?:now|nowadays|these days|any ?more|any longer|no longer|again|once more|as before|as of|from now on|since the"
     r"|turns out|turned out|scratch|correction|actually|swapp?ed|switched|moved|replaced|changed|promoted|g[ai]ve up"
     r"|given up|stopped|quit|gone|sold|reversed|flipped|undone|back to|returned|ended up|settled on|instead of"
@@ -27,26 +28,26 @@ _CHANGED = re.compile(
     r"|lapsed?|revoked|abolished|scrapped|phased out)\b",
     re.IGNORECASE,
 )
-_REVISED = re.compile(
+_REVISED = regex(
     r"\b(?:put (?:[\w' -]{1,30} )?(?:up|down) to|gr[eo]wn? to|doubled|halved|pushed (?:back |forward )?to"
     r"|brought forward|lifted|raised|lowered|widened|extended|shortened|revised|amended|rescheduled|shuffled|traded"
     r"|ousted|lost out to|overtaken|handed (?:over )?(?:by|from|to))\b",
     re.IGNORECASE,
 )
 """What tells that an amount changed, or who gave way to whom; of anything else it tells nothing."""
-_ENDED = re.compile(
+_ENDED = regex(
     r"\b(?:no|not|never|nobody|without|no longer|g[ai]ve up|given up|stopped|quit|over for (?:me|us)|done with"
     r"|cancelled|canceled|abolished|discontinued|scrapped|dropped|ditched|banned|ruled out|withdrawn|turned away"
     r"|lapsed?|revoked|phased out)\b|n't\b",
     re.IGNORECASE,
 )
-_LIFTED = re.compile(
+_LIFTED = regex(
     r"(?:\b(?:no longer|not|never|stopped|lifted)|n't)\b[^.;]{0,30}\b(?:bann?\w*|revok\w+|withdr\w+|rul\w+ out)\b",
     re.IGNORECASE,
 )
 """A ban that is lifted ends nothing."""
 _THING = r"[\w.+#/' -]{1,40}?"
-_FORMER = re.compile(
+_FORMER = regex(
     rf"\b(?:swapp?ed|exchanged|traded|replaced|ditched|dropped)(?: out)? ({_THING}) (?:for|with|by)\b"
     r"|\b(?:instead of|rather than|in place of|away from|(?:moved|switched|migrated|changed) from)"
     rf" ({_THING})(?= to\b|[,;.]|$)"
@@ -60,14 +61,14 @@ _FORMER = re.compile(
     rf"|\b(?:scratch|forget|ignore) what i said about ({_THING})(?=[,;.:]|$)",
     re.IGNORECASE,
 )
-_ADDED = re.compile(r"\b(?:also|too|as well|in addition|besides|another)\b", re.IGNORECASE)
-_PARTS = re.compile(r"[;:,.](?=\s|$)|\s[-–—]+\s")
-_FRONTED = re.compile(r"^(?:since|after|following) (?:the|our|my) [\w-]+,? (?=\S+ \S+)", re.IGNORECASE)
+_ADDED = regex(r"\b(?:also|too|as well|in addition|besides|another)\b", re.IGNORECASE)
+_PARTS = regex(r"[;:,.](?=\s|$)|\s[-–—]+\s")
+_FRONTED = regex(r"^(?:since|after|following) (?:the|our|my) [\w-]+,? (?=\S+ \S+)", re.IGNORECASE)
 _ORDERED = word_list("from to then ahead before after over than above below under behind first")
-_QUALIFYING = re.compile(
+_QUALIFYING = regex(
     r"\b(?:for|as|about|during|when|while|per|against|of|without) (?:(?:the|a|an|my|our|all) )?([\w-]+)", re.IGNORECASE
 )
-_COMPOUND = re.compile(r"(?<=[a-z])-(?=[a-z])")
+_COMPOUND = regex(r"(?<=[a-z])-(?=[a-z])")
 _PLAIN = (
     AUXILIARIES
     | DETERMINERS

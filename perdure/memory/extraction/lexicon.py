@@ -2,6 +2,8 @@
 
 import re
 
+from perdure.memory.extraction.patterns import regex
+
 
 def word_list(text: str) -> frozenset[str]:
     """Return the words of a list."""
@@ -99,7 +101,7 @@ def _any_of(*phrases: str) -> str:
 _AFTERWARDS = r"\b[\s,:;.!–—-]*(?:that\s+)?"
 """A comma, colon or dash after an opening goes with it."""
 
-OPENINGS = re.compile(
+OPENINGS = regex(
     "^"
     + _any_of(
         r"it (?:seems|appears) | apparently | truth be told | to be (?:honest|fair|clear|precise|exact) | tbh",
@@ -127,7 +129,7 @@ OPENINGS = re.compile(
 """What people say before what they say."""
 
 _ABOUT = r"(?: (?:about|on) [\w '-]{1,40}?(?=[,;:.—–-]))?"
-CORRECTIONS = re.compile(
+CORRECTIONS = regex(
     "^"
     + _any_of(
         r"actually | scratch that | correction | strike that | no,? wait | wait | sorry | my (?:mistake|bad)",
@@ -164,7 +166,7 @@ _SINCE = (
     + "|".join((*MONTHS, *WEEKDAYS))
     + r")\b[^,;.]* | since"
 )
-REVISIONS = re.compile(
+REVISIONS = regex(
     r"[\s,;–—-]*\b"
     + _any_of(
         r"any ?more | any longer | these days | nowadays | now instead | now | from now on(?:wards?)? | instead",
@@ -179,7 +181,7 @@ REVISIONS = re.compile(
 )
 """What people say after what has changed."""
 
-CLOSINGS = re.compile(
+CLOSINGS = regex(
     r"[\s,;–—-]+"
     + _any_of(
         r"too | as well | it seems | apparently | this (?:year|season|term|time) | please | thanks | thank you",
@@ -195,7 +197,7 @@ CLOSINGS = re.compile(
 )
 """What people say after what they say, which adds nothing to it."""
 
-CUES = re.compile(
+CUES = regex(
     r"\b"
     + _any_of(
         r"now | no longer | not \w+ any ?more | any ?more | any longer | these days | nowadays | instead | actually",

@@ -2,7 +2,9 @@
 
 import re
 
-_PREFIX = re.compile(
+from perdure.memory.extraction.patterns import regex
+
+_PREFIX = regex(
     r"^[\s\"'*•>-]*(?:(?:please |pls |(?:can|could|would|will) you (?:please |just |kindly )?(?=remember|note|keep"
     r"|bear)|do |also |and |so |ok(?:ay)? |hey |hi |hello |yes |yeah |well |oh "
     r"|btw |by the way |one more thing |just |quick note |important |reminder |info |fun fact |honestly "
@@ -14,7 +16,7 @@ _PREFIX = re.compile(
     r"(?:\s+(?:that|this)\b|\s*[:,!-]|\s+please\b)*\s+)",
     re.IGNORECASE,
 )
-_GREETING = re.compile(
+_GREETING = regex(
     r"^(?:(?:hi|hey|hello|sorry|yes|yeah|yep|yup|no|nope|ok|okay|sure|right|well|oh|ah|lol|haha|thanks|thank you"
     r"|cheers|btw|by the way|anyway|so|wow|hmm+|good (?:morning|afternoon|evening)|honestly|actually|and"
     r"|also|oh and|(?:it|that)(?:'s| is) done|all done|you guessed it|guess what|surprise"
@@ -25,7 +27,7 @@ _GREETING = re.compile(
 )
 
 
-_DISCLAIMER = re.compile(
+_DISCLAIMER = regex(
     r"^(?:i (?:might|may|could|must) be (?:the only one|alone|old[- ]fashioned|in (?:the|a) minority|weird|fussy|odd"
     r"|picky|boring|strange|biased)"
     r"(?: (?:in|on|about|with|here) \w+)*|call me (?:old[- ]fashioned|crazy|fussy|picky|boring)|(?:maybe|perhaps) "

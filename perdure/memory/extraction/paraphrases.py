@@ -2,31 +2,32 @@
 
 import re
 
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.verbs import FORMS
 
 _WHO = r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+"
-_BACK_TO = re.compile(
+_BACK_TO = regex(
     _WHO + r"(?:am|are|is|have|has)?\s*(?:(?:gone|went|go|going|switched|got|come|came)\s+)?back\s+(?:to|on|at|in)\s+"
     r"(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
-_STOPPED = re.compile(
+_STOPPED = regex(
     r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?P<stop>stop(?:ped|s)?|quit|quits"
     r"|retire(?:d|s)?\s+from|suspend(?:ed|s)?|cease(?:d|s)?|halt(?:ed|s)?|g[ai]ves?\s+up"
     r"|given\s+up)\s+(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
-_STARTED = re.compile(
+_STARTED = regex(
     r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?:start(?:ed|s)?|took\s+up|taken\s+up"
     r"|beg[au]n"
     r"|resumed?)\s+(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
-_RATHER = re.compile(
+_RATHER = regex(
     r"\b(?P<who>i|we)\s+would\s+(?:(?:much|far)\s+)?(?:rather|sooner)\s+(?:not\s+)?(?:have\s+)?", re.IGNORECASE
 )
 _PHRASES = tuple(
-    (re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE), plain)
+    (regex(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE), plain)
     for pattern, plain in (
         (r"(?:is|are) (?:now )?(?:in charge of|responsible for)", "handles"),
         (r"(?:takes?|took|taking) care of|looks? after|looked after", "handles"),
@@ -82,16 +83,16 @@ _PHRASES = tuple(
     )
 )
 """Ways of saying what a plainer word says."""
-_PLACE = re.compile(r"(\b)(?:take(s)?|took|taking|taken)\s+place\b", re.IGNORECASE)
+_PLACE = regex(r"(\b)(?:take(s)?|took|taking|taken)\s+place\b", re.IGNORECASE)
 
 
-_AND_NEVER = re.compile(
+_AND_NEVER = regex(
     r",?\s+and\s+(?:i\s+|we\s+)?(?:never|do\s+not|no\s+longer|will\s+not|can\s+not)\s+\w+\s+(?:it|them|any"
     r"|that)(?:\s+any\s?more)?$",
     re.IGNORECASE,
 )
 """What is said once more at the end: "I went off shellfish and never eat it"."""
-_NOT_NOW = re.compile(
+_NOT_NOW = regex(
     r",?\s+but\s+(?:i\s+|we\s+|they\s+|he\s+|she\s+|it\s+)?(?:do|does|did|is|are|am|have|has)?\s*(?:not|no\s+longer"
     r"|stopped)"
     r"(?:\s+do\s+(?:so|it|that))?(?:\s+any\s?(?:more|longer)|\s+now)?$",
@@ -99,9 +100,9 @@ _NOT_NOW = re.compile(
 )
 
 
-_BUT_NOW = re.compile(r",?\s+but\s+(?:these\s+days|now|nowadays|lately|since\s+then)\b.*$", re.IGNORECASE)
+_BUT_NOW = regex(r",?\s+but\s+(?:these\s+days|now|nowadays|lately|since\s+then)\b.*$", re.IGNORECASE)
 """What holds instead of what somebody used to do."""
-_ENDED_UP = re.compile(r"\b(?:ended|ends|wound|winds)\s+up\s+(?P<verb>\w+ing)\b", re.IGNORECASE)
+_ENDED_UP = regex(r"\b(?:ended|ends|wound|winds)\s+up\s+(?P<verb>\w+ing)\b", re.IGNORECASE)
 
 
 def reworded(text: str) -> tuple[str, bool]:
@@ -121,19 +122,19 @@ def reworded(text: str) -> tuple[str, bool]:
     return text, False
 
 
-_INSTEAD = re.compile(
+_INSTEAD = regex(
     r"(?:\s+(?:instead\s+of|rather\s+than|in\s+place\s+of|and\s+not|and\s+no\s+longer|replacing)|,\s*(?:not"
     r"|no\s+longer))\s+(?P<former>[^,;]+?)[\s.!]*$",
     re.IGNORECASE,
 )
-_NOT_BUT = re.compile(
+_NOT_BUT = regex(
     r"^(?P<who>\S+(?: \S+){0,9}?) (?P<be>is|are) (?:no longer|not) (?P<done>(?:\S+ ){0,4}?)"
     r"(?P<how>in|at|on|with|by|to|from|through|via|for) (?P<old>[^,;]{2,40}?),? but (?:now )?"
     r"(?:in|at|on|with|by|to|from|through|via|for) (?P<new>[^,;]{2,40})$",
     re.IGNORECASE,
 )
 """What is so no longer, and what is instead: "They are no longer filed in Concur but in Spendesk"."""
-_CHOOSES = re.compile(r"\brather\s+have\b|\bprefer|\bchoose|\bpick|\bfavou?r")
+_CHOOSES = regex(r"\brather\s+have\b|\bprefer|\bchoose|\bpick|\bfavou?r")
 
 
 def without_former(text: str) -> tuple[str, str]:

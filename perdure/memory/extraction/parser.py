@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator
 
-_ABBREVIATION = re.compile(
+from perdure.memory.extraction.patterns import regex
+
+_ABBREVIATION = regex(
     r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|no|nr|nos|vs|etc|e\.g|i\.e|eg|ie|approx|max|min|inc|ltd|co|corp"
     r"|dept|est|fig|vol|pp|ca"
     r"|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|a\.m|p\.m|resp|incl|tel|ext|str|[A-Z])\.$",
     re.IGNORECASE,
 )
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*(?=\s)|\n+|[。！？]+")
+_END = regex(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*(?=\s)|\n+|[。！？]+")
 
 
 def sentences(text: str) -> list[str]:
@@ -26,7 +28,7 @@ def sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in found if re.search(r"\w", sentence)]
 
 
-_CLAUSE = re.compile(
+_CLAUSE = regex(
     r"\s*;\s+|\s+[-–—]+\s+|,?\s+(?:but|though|although|whereas|however)\s+(?!not\b|rather\b|only\b|also\b|never\b)"
     r"|,\s+(?:and|so)\s+(?=(?:i|i'm|i've|we|we're|my|our|the|it|he|she|they|please|right now|today"
     r"|currently|maybe|perhaps|what|which|where|how|can|could|should)\b)"
@@ -42,14 +44,14 @@ def clauses(sentence: str) -> list[str]:
     return [part.strip(" ,") for part in _CLAUSE.split(sentence) if re.search(r"\w", part)]
 
 
-_QUOTED = re.compile(
+_QUOTED = regex(
     "\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|«[^»\n]{1,120}»|`[^`\n]{1,120}`|(?<!\\w)'[^'\n]{2,60}'(?!\\w)|‘[^’\n]{2,60}’"
 )
-_CALLED = re.compile(
+_CALLED = regex(
     r"\b(?:called|named|titled|entitled|nicknamed|dubbed|known as|goes by|brand|label|codename|code-named)\s+"
     r"((?:[A-Z][\w'’!?-]*)(?:\s+(?:[A-Z][\w'’!?-]*|of|the|and|for|in|on|to|a))*)"
 )
-_IDENTIFIER = re.compile(
+_IDENTIFIER = regex(
     r"https?://\S+|[@#]\w[\w-]*|(?<![^\W_])[^\W_]*+[_/\\]\w[\w./\\-]*|\b\w++(?:-\w+)+\b"
     r"|\b[^\W\d]\w*+\.\w{2,4}\b|\b\w++\(\)"
 )
@@ -60,9 +62,9 @@ _PREFIXES = frozenset(
         "log low high day real",
     )
 )
-_CAPITAL = re.compile(r"(?<![\w'’])[A-Z][\w'’-]*")
-_TWO_CAPITALS = re.compile(r"^(?!I\b)[A-Z][\w']*(?:\s+(?!I\b)[A-Z][\w']*)+")
-_KEPT = re.compile(
+_CAPITAL = regex(r"(?<![\w'’])[A-Z][\w'’-]*")
+_TWO_CAPITALS = regex(r"^(?!I\b)[A-Z][\w']*(?:\s+(?!I\b)[A-Z][\w']*)+")
+_KEPT = regex(
     r"(?:I(?:['’](?:m|ve|d|ll))?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April"
     r"|June|July|August"
     r"|September|October|November|December)"
@@ -119,7 +121,7 @@ def _capitals(text: str) -> Iterator[tuple[int, int]]:
             yield match.span()
 
 
-_CONDITION = re.compile(
+_CONDITION = regex(
     r"\b(?:if|when|whenever|in case|unless|while|once|as soon as|wherever|^should)\s+(?!all goes|more\b|i had to"
     r"|i remember|i recall|memory serves|(?:i'm|i am) (?:not )?(?:mistaken|wrong|misremembering)"
     r"|do\b|does\b|did\b|is\b|are\b|will\b|can\b)[^,;:]{3,120}?(?=,|;|:|$|\.| (?:i|we|they|he|she)(?:'m|'ll|'d| am"
@@ -127,8 +129,8 @@ _CONDITION = re.compile(
 )
 
 
-_CONSEQUENCE = re.compile(r"(?<=[a-z]),? (?:or(?: else)?|otherwise) (?:it|they|he|she|you|we|i)\b.*$")
-_DEMAND = re.compile(r"\b(?:must|have to|has to|needs? to|never|always|do not|don't)\b")
+_CONSEQUENCE = regex(r"(?<=[a-z]),? (?:or(?: else)?|otherwise) (?:it|they|he|she|you|we|i)\b.*$")
+_DEMAND = regex(r"\b(?:must|have to|has to|needs? to|never|always|do not|don't)\b")
 
 
 def without_conditions(words: str) -> str:
@@ -140,7 +142,7 @@ def without_conditions(words: str) -> str:
     return _CONSEQUENCE.sub("", words) if _DEMAND.search(words) else words
 
 
-_WORD = re.compile(r"[^\W_](?:[\w'-]*[^\W_])?")
+_WORD = regex(r"[^\W_](?:[\w'-]*[^\W_])?")
 
 
 def plain_words(text: str) -> list[str]:

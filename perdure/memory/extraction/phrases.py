@@ -1,6 +1,5 @@
 """Words in the form in which they are compared, and phrases by what they tell: when, where, how much. Pure."""
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -19,12 +18,13 @@ from perdure.memory.extraction.lexicon import (
     UNITS,
     WEEKDAYS,
 )
+from perdure.memory.extraction.patterns import regex
 from perdure.words import stem
 
 Facets = dict[str, tuple[str, ...]]
 """What a phrase tells, by kind: "at 9:30 on mondays in room 4" tells a clock time, a day and a place."""
 
-_CLOCK = re.compile(r"^(\d{1,2})(?:[:.h](\d\d))?\s*(am|pm|a\.m|p\.m)?$")
+_CLOCK = regex(r"^(\d{1,2})(?:[:.h](\d\d))?\s*(am|pm|a\.m|p\.m)?$")
 _OF_PLACE = frozenset(
     [
         "in",
@@ -45,7 +45,7 @@ _OF_PLACE = frozenset(
     ]
 )
 _DROPPED = ARTICLES | frozenset(["my", "our", "there", "please", "kindly", "so", "very", "and"])
-_DAY_OF_MONTH = re.compile(r"^\d{1,2}(?:st|nd|rd|th)$")
+_DAY_OF_MONTH = regex(r"^\d{1,2}(?:st|nd|rd|th)$")
 
 
 def normalised(words: Iterable[str]) -> list[str]:

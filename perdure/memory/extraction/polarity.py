@@ -4,53 +4,52 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from perdure.memory.extraction.patterns import regex
 from perdure.words import stems
 
-NEGATION = re.compile(
+NEGATION = regex(
     r"\b(?:not(?! only\b)|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|stopped|quit)\b"
     r"|\b\w+n['’]t\b",
     re.IGNORECASE,
 )
 """What denies. Of the stems, "not" is none, and "never" is as good as "don't"."""
 
-_ENDS = re.compile(
+_ENDS = regex(
     r"[;:.!?()]+(?=\s|$)|\s[-–—]\s"
     r"|\b(?:but|because|although|though|while|whereas|so that|which|who|except|unless|if|when)\b",
     re.IGNORECASE,
 )
-_LISTED = re.compile(
+_LISTED = regex(
     r"(?:\s*,\s*(?!(?:the|a|an|my|our|his|her|their|i|we|it|he|she|they|there)\b)[\w'’-]+(?: [\w'’-]+)?)+,?\s+n?or\s"
 )
 """Further members of "no meat, fish or eggs"."""
-_JOINED = re.compile(
+_JOINED = regex(
     r"\s*,\s*(?:and\s+|or\s+)?"
     r"|\s+and\s+(?=(?:the|a|an|my|our|some|i|we|he|she|it|they|no|not|never|there|only|always|\d+)\b)"
     r"|\s+or\s+(?=(?:i|we|he|she|it|they|there)\b)",
     re.IGNORECASE,
 )
-_ELLIPTIC = re.compile(
-    r"\s*(?:(?:only|just|always) )*(?:on|in|at|to|for|by|with|from|during|after|before)\b", re.IGNORECASE
-)
-_TRAILING = re.compile(r"\b(?:any ?more|more|any longer|longer|yet|at all)(?=\W*$)", re.IGNORECASE)
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_ELLIPTIC = regex(r"\s*(?:(?:only|just|always) )*(?:on|in|at|to|for|by|with|from|during|after|before)\b", re.IGNORECASE)
+_TRAILING = regex(r"\b(?:any ?more|more|any longer|longer|yet|at all)(?=\W*$)", re.IGNORECASE)
+_AND = regex(r"\s+and\s+", re.IGNORECASE)
 
 
-_OWN = re.compile(
+_OWN = regex(
     r"\s*(?:(?:and|or|so|then) )?"
     r"(?:(?:i|we|he|she|it|they|you|there|this|that|only|just|always|the|my|our|his|her|their)\b"
     r"|\w+ (?:is|are|was|were|has|does|do|runs?)\b)",
     re.IGNORECASE,
 )
 """How a part begins that says something of its own, which a negation before it does not reach."""
-_FURTHER = re.compile(
+_FURTHER = regex(
     r"\s*(?:(?:or|nor|a|an|any|even|ever|especially|under|at|as|in|on|to|for|by|with|from|during|after|before|until)\b"
     r"(?!.*\b(?:i|we|he|she|it|they)\b)|[\w'’-]+(?:\s+[\w'’-]+)?\W*$)",
     re.IGNORECASE,
 )
 """How a part begins that goes on with what is denied: one more thing, or when and where; or it is a word or two."""
-_ALONE = re.compile(r"\W*(?:no|nothing|none)\W*$", re.IGNORECASE)
+_ALONE = regex(r"\W*(?:no|nothing|none)\W*$", re.IGNORECASE)
 """A negation that answers, and denies nothing behind its comma: "No, I live in Hull"."""
-_CONTRASTED = re.compile(r"\W*not\b", re.IGNORECASE)
+_CONTRASTED = regex(r"\W*not\b", re.IGNORECASE)
 """Behind "not Hull," may stand what it is instead."""
 
 

@@ -3,6 +3,7 @@
 import re
 
 from perdure.memory.extraction.lexicon import DETERMINERS, PREPOSITIONS, PRONOUNS, word_list
+from perdure.memory.extraction.patterns import regex
 from perdure.words import STOP_WORDS
 
 _CALENDAR = word_list(
@@ -20,8 +21,8 @@ _OF_COURSE = word_list(
 )
 """Words of any talk, which name nothing."""
 _NAMELESS = STOP_WORDS | DETERMINERS | PREPOSITIONS | PRONOUNS | _CALENDAR | _OF_COURSE
-_MEASURED = re.compile(r"[\d.,:/x×+-]+(?:st|nd|rd|th|am|pm|h|s|ms|min|k|m|[kmgt]i?b|k[mg]|cm|mm|gbps|mbps|%|x)?")
-_APOSTROPHE = re.compile(r"['’]")
+_MEASURED = regex(r"[\d.,:/x×+-]+(?:st|nd|rd|th|am|pm|h|s|ms|min|k|m|[kmgt]i?b|k[mg]|cm|mm|gbps|mbps|%|x)?")
+_APOSTROPHE = regex(r"['’]")
 
 
 def can_name(word: str) -> bool:

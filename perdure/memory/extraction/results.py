@@ -1,13 +1,13 @@
 """What a tool's result states, as far as it may be believed: some sentences, and never the result. Pure."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
 from pydantic import JsonValue
 
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.rules import extraction_of
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy
@@ -31,8 +31,8 @@ _LOOKED_AT = 2_000
 _WORDS = 4
 """Words from which on a text may be a statement: fewer are a value, as a name or a status. A choice."""
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_END = re.compile(r"[.!?](?=\s)|\n")
+_WORD = regex(r"[^\W\d_]{2,}")
+_END = regex(r"[.!?](?=\s)|\n")
 
 
 def statements_of(output: JsonValue, arguments: str, *, at: datetime, policy: WritePolicy) -> list[str]:

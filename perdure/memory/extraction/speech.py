@@ -3,12 +3,13 @@
 import re
 
 from perdure.memory.extraction.lexicon import CLOSINGS, CONTRACTIONS, CORRECTIONS, ENDINGS, OPENINGS, REVISIONS
+from perdure.memory.extraction.patterns import regex
 
-_TITLES = re.compile(
+_TITLES = regex(
     r"\b(?:dr|mr|mrs|ms|prof|st|sr|jr|no|nr|vs|approx|dept|inc|ltd|co|rev|sgt|capt|e\.g|i\.e|[A-Z])\.(?=\s)",
     re.IGNORECASE,
 )
-_IS = re.compile(
+_IS = regex(
     r"(?<=\w)'s(?=\s+(?:a|an|the|my|our|now|not|no|still|always|called|named|at|in|on|by|from|with|for|going|been|back|"
     r"actually|currently|just|only|usually|also|\d\S*"
     r"|(?:living|working|staying) (?:in|at|with|for|as|on|near|by|abroad)"

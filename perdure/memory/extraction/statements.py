@@ -5,23 +5,22 @@ from datetime import datetime
 
 from perdure.memory.extraction.assertions import Stated, assertion_of
 from perdure.memory.extraction.parser import sentences
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.speech import LONGEST
 from perdure.values.items import MemoryItem
 
-_NOT_NOW = re.compile(r"\b(?:was|were|had|used to|might|may|could|would|should)\b|^(?:If|When|Unless|Whenever)\b")
+_NOT_NOW = regex(r"\b(?:was|were|had|used to|might|may|could|would|should)\b|^(?:If|When|Unless|Whenever)\b")
 """What was, or may be, does not replace what is."""
 
-_COMPOUND = re.compile(
+_COMPOUND = regex(
     r"[;()]|\s[-–—]\s|,\s+(?:and|but|so|because|while|she|he|they|it|which|who|please)\b|\b(?:because|although)\b"
 )
 """Says more than one thing: what contradicts one of them would replace them all."""
 
-_DATED = re.compile(r"\b(?:until|till|from|starting|as of|since|through)\b", re.IGNORECASE)
+_DATED = regex(r"\b(?:until|till|from|starting|as of|since|through)\b", re.IGNORECASE)
 """Says itself from when or until when it holds; "in 14 days" says when something happens."""
 
-_RANGE = re.compile(
-    r"\bfrom (?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?s? (?:to|until|till|through)\b", re.IGNORECASE
-)
+_RANGE = regex(r"\bfrom (?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?s? (?:to|until|till|through)\b", re.IGNORECASE)
 """Days of each week."""
 
 

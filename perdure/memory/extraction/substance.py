@@ -19,6 +19,7 @@ from perdure.memory.extraction.lexicon import (
     PREPOSITIONS,
     word_list,
 )
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.speech import LONGEST, calm, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, DISLIKING, FORMS, KEEPING, LIKING, RESPONSIBLE
@@ -44,9 +45,9 @@ _EMPTY = (
 """What says nothing by itself, or only that it is so now."""
 _TURNING = (PREPOSITIONS - _EMPTY) | {stem(word) for pair in OPPOSITES.items() for word in pair}
 """What is never just another word for something: "above", "below"."""
-_LEAD = re.compile(r"^(?:[a-z][\w'-]* ?){1,3}[,:?] (?=\w)", re.IGNORECASE)
+_LEAD = regex(r"^(?:[a-z][\w'-]* ?){1,3}[,:?] (?=\w)", re.IGNORECASE)
 """What comes before what is said: "Just a reminder, …", "job finished: …"."""
-_HOUR = re.compile(r"^@(\d+):00$")
+_HOUR = regex(r"^@(\d+):00$")
 _ROOT = 4
 """Letters that words of one root share, where their stems differ: "allergy", "allergic". A choice."""
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from perdure.memory.extraction.lexicon import MONTHS, NUMBERS, SHORT_DAYS, SHORT_MONTHS, WEEKDAYS
+from perdure.memory.extraction.patterns import regex
 
 
 class Period(NamedTuple):
@@ -84,25 +85,25 @@ _RULES = (
     ("soon", r"(?P<near>tomorrow|the\ day\ after\ tomorrow)\b(?P<on>\ on(?:wards?)?)?"),
 )  # fmt: skip
 _PATTERNS = tuple(
-    (kind, re.compile(rf"(?<![\w-]){pattern}[\s,:–—-]*", re.IGNORECASE | re.VERBOSE)) for kind, pattern in _RULES
+    (kind, regex(rf"(?<![\w-]){pattern}[\s,:–—-]*", re.IGNORECASE | re.VERBOSE)) for kind, pattern in _RULES
 )
 
-_PERIODIC = re.compile(
+_PERIODIC = regex(
     r"\b(?:every|each|open|opens?|closes?|runs?|works?|valid|lasts?|booked|available|due)\s*$", re.IGNORECASE
 )
 """Before "from" and "until": the time is what is said, and not when it holds."""
 
-_UNFINISHED = re.compile(r"\b(?:is|are|was|be|will be|on|at|in|for|to|by|due)[\s.!]*$", re.IGNORECASE)
+_UNFINISHED = regex(r"\b(?:is|are|was|be|will be|on|at|in|for|to|by|due)[\s.!]*$", re.IGNORECASE)
 """What is left of a sentence whose time is what it says: "The meeting is tomorrow"."""
 
-_LASTING = re.compile(
+_LASTING = regex(
     r"\b(?:mov(?:es?|ing)|chang(?:es?|ing)|switch(?:es|ing)?|becom(?:es?|ing)|start(?:s|ing)?|begin(?:s|ning)?|"
     r"takes? over|taking over|will|going to|replac(?:es?|ing)|stop(?:s|ping)?|no longer|instead)\b",
     re.IGNORECASE,
 )
 """What begins and does not end: "next week we switch to …", unlike "next week the demo is in Lund"."""
 
-_CLOCK_AFTER = re.compile(r"\s*(?:at\s+)?\d{1,2}(?::\d\d|\s*(?:am|pm|o'clock))", re.IGNORECASE)
+_CLOCK_AFTER = regex(r"\s*(?:at\s+)?\d{1,2}(?::\d\d|\s*(?:am|pm|o'clock))", re.IGNORECASE)
 _RECENT = timedelta(days=150)
 """A day without a year is the last one if it was less than this ago; a choice."""
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}

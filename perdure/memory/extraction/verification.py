@@ -3,6 +3,7 @@
 import re
 
 from perdure.memory.extraction.parser import clauses, sentences
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.phrases import normalised
 from perdure.memory.extraction.polarity import NEGATION, agree
 from perdure.memory.extraction.speech import tokens_of
@@ -11,10 +12,10 @@ from perdure.words import stems
 _VERIFIED = 0.8
 """The share of a statement's stems that must stand in its source: a model may leave words out, and put none in."""
 
-_LEADING_ZEROS = re.compile(r"(?<![\w.,])0+(?=\d)|(?<=[:/-])0+(?=\d)")
+_LEADING_ZEROS = regex(r"(?<![\w.,])0+(?=\d)|(?<=[:/-])0+(?=\d)")
 """09:30 is 9:30, and 2026-05-01 is 2026-5-1; but 1.05 is not 1.5."""
 
-_IDENTIFIER = re.compile(r"\d|(?<=\w)[_/@#.](?=\w)")
+_IDENTIFIER = regex(r"\d|(?<=\w)[_/@#.](?=\w)")
 
 
 def source_of(content: str, value: str, text: str) -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
+from perdure.memory.extraction.patterns import regex
 
 _OPENED = (
     r"(?:alarm|keypad|key ?box|lock ?box|(?:bike |combination )?(?:pad)?lock|safe|gate|door|lift|garage|locker"
@@ -27,9 +28,9 @@ _NUMBERED_ONE = (
 )
 """One of several, by its number: "Locker 121 has the sledges in it"."""
 NUMBERED = (
-    (re.compile(rf"(?<![^\W_])(?!{_NUMBERED_ONE}){_OPENED}{_TOLD}{_CODE}", re.IGNORECASE), Kind.PIN),
+    (regex(rf"(?<![^\W_])(?!{_NUMBERED_ONE}){_OPENED}{_TOLD}{_CODE}", re.IGNORECASE), Kind.PIN),
     (
-        re.compile(
+        regex(
             r"(?P<value>\b(?:left|right|clockwise|l|r) (?:to )?\d{1,2}(?:,? (?:then |and )?(?:left|right"
             r"|anticlockwise|l|r) (?:to )?\d{1,2}){1,4})",
             re.IGNORECASE,
@@ -37,7 +38,7 @@ NUMBERED = (
         Kind.PIN,
     ),
     (
-        re.compile(
+        regex(
             r"\b(?:wi-?fi|wlan|hotspot|guest network|network|router|ssid)\b(?:'s)?(?: [\w-]{1,20}){0,4}?[\s:=]{1,3}"
             r"[\"']?(?P<value>(?=[\w!#$%&*-]*\d)(?=[\w!#$%&*-]*(?-i:[a-z]))[A-Za-z][\w!#$%&*-]{6,40})",
             re.IGNORECASE,
@@ -45,7 +46,7 @@ NUMBERED = (
         Kind.PASSWORD,
     ),
     (
-        re.compile(
+        regex(
             r"\b(?:my|our|his|her|their|home|house|live|lives|i'm at|find "
             r"me)\b[^.;\n]{0,40}?(?P<value>-?\d{1,2}\.\d{3,10}°?,? ?[NS]?,? ?-?\d{1,3}\.\d{3,10}°?)",
             re.IGNORECASE,
@@ -53,7 +54,7 @@ NUMBERED = (
         Kind.ADDRESS,
     ),
     (
-        re.compile(
+        regex(
             r"\b(?:my|our|his|her|their|home|patient'?s?) (?:home )?(?:post ?code|zip(?: ?code)?|plz|eircode)(?: is"
             r"|'s|:|=)?\s{1,3}"
             r"(?P<value>[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{4,6}(?:-\d{3,4})?|[A-Z]\d[\dW] ?[A-Z0-9]{3,4})",
@@ -62,7 +63,7 @@ NUMBERED = (
         Kind.ADDRESS,
     ),
     (
-        re.compile(
+        regex(
             r"\b(?:krankenkasse|(?:versicherten|versicherungs|mitglieds|patienten|matrikel|personal|kunden|konto|ausweis|schüler|fahrer)-?(?:nummer|nr\.?)"
             r"|num[ée]ro (?:de )?(?:client|patient|dossier|adh[ée]rent|assur[ée]|compte|permis)|n[úu]mero de "
             r"(?:cliente|paciente|socio|seguro|afiliado|cuenta|permiso)"
@@ -79,7 +80,7 @@ NUMBERED = (
 """What holds a digit."""
 _ACCESS = (
     (
-        re.compile(
+        regex(
             r"\b(?:pass|pw|pwd|phrase|passphrase|password|secret)\s+[\"'“‘](?P<value>[^\"'”’\n]{3,80})[\"'”’]"
             r"(?! (?:to|as|if|when|in|instead)\b)",
             re.IGNORECASE,
@@ -87,11 +88,11 @@ _ACCESS = (
         Kind.PASSWORD,
     ),
     (
-        re.compile(r"\b(?:pass|pw|pwd)\s+(?P<value>(?=\S*[A-Za-z])(?=\S*[\d#!$%&*])[^\s,;]{5,60})", re.IGNORECASE),
+        regex(r"\b(?:pass|pw|pwd)\s+(?P<value>(?=\S*[A-Za-z])(?=\S*[\d#!$%&*])[^\s,;]{5,60})", re.IGNORECASE),
         Kind.PASSWORD,
     ),
     (
-        re.compile(
+        regex(
             r"\bpass(?:word|phrase|code)? is (?P<value>[^.;\n]{3,60}? (?:plus|followed by|then|backwards|and then"
             r"|with an?|in reverse)\b[^.;\n]{0,40})",
             re.IGNORECASE,
@@ -99,7 +100,7 @@ _ACCESS = (
         Kind.PASSWORD,
     ),
     (
-        re.compile(
+        regex(
             r"(?:contraseña|clave|mot de passe|senha|wachtwoord|passwort|kennwort|hasło)\s+(?:del?|della|du|des|voor"
             r"|vom|für|do|da|al) [\w ]{2,25}?"
             r"(?:\s+(?:es|est|is|ist|é|to)\s+|\s*[:=]\s*)(?P<value>\S{4,60})",
@@ -108,7 +109,7 @@ _ACCESS = (
         Kind.PASSWORD,
     ),
     (
-        re.compile(
+        regex(
             r"\bpass(?:word|phrase|code)?s? (?:is|was|being) (?:just |simply |still |always )?(?:the (?:words?"
             r"|phrase|name|string)"
             r"|my \w+'s name) (?P<value>[^\s,.;]{4,60}(?: [^\s,.;]{3,20}){0,3}?)(?=[,.;]|\s*$| in (?:lower|upper"
@@ -117,27 +118,27 @@ _ACCESS = (
         ),
         Kind.PASSWORD,
     ),
-    (re.compile(r"\bcommunity(?: string)?\s*(?:is|:|=)\s*(?P<value>\S{4,60})", re.IGNORECASE), Kind.PASSWORD),
-    (re.compile(r"(?P<value>https?://[^\s\"'<>]{3,100}/(?:web)?hooks?/[^\s\"'<>]{8,200})", re.IGNORECASE), Kind.KEY),
+    (regex(r"\bcommunity(?: string)?\s*(?:is|:|=)\s*(?P<value>\S{4,60})", re.IGNORECASE), Kind.PASSWORD),
+    (regex(r"(?P<value>https?://[^\s\"'<>]{3,100}/(?:web)?hooks?/[^\s\"'<>]{8,200})", re.IGNORECASE), Kind.KEY),
     (
-        re.compile(r"(?<!\w)(?P<value>bc1[a-z0-9]{20,60}|0x[0-9a-fA-F]{40}|(?:xprv|xpub)[A-Za-z0-9]{50,120})(?!\w)"),
+        regex(r"(?<!\w)(?P<value>bc1[a-z0-9]{20,60}|0x[0-9a-fA-F]{40}|(?:xprv|xpub)[A-Za-z0-9]{50,120})(?!\w)"),
         Kind.KEY,
     ),
     (
-        re.compile(
+        regex(
             r"(?<![\w:-])(?P<value>[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})(?![\w:-])"
         ),
         Kind.PERSONAL_NUMBER,
     ),
     (
-        re.compile(
+        regex(
             r"\b(?:swift|bic)(?:[ /-]?(?:bic|code))?\b(?: is|:|=)?\s{1,3}(?P<value>[A-Z]{6}[A-Z0-9]{2,5})(?!\w)",
             re.IGNORECASE,
         ),
         Kind.IBAN,
     ),
     (
-        re.compile(
+        regex(
             r"(?:what3words|w3w)\W{0,4}(?:is |are )?/{0,3}(?P<value>[a-z]{2,20}\.[a-z]{2,20}\.[a-z]{2,20})"
             r"|(?<!\S)///(?P<words>[a-z]+\.[a-z]+\.[a-z]+)",
             re.IGNORECASE,
@@ -148,7 +149,7 @@ _ACCESS = (
 """What need not."""
 HANDLES = (
     (
-        re.compile(
+        regex(
             r"\b(?:instagram|insta|ig|telegram|twitter|tiktok|snapchat|snap|skype|discord|mastodon|bluesky|threads"
             r"|wechat|line id|icq|xing|linkedin"
             r"|handle|username|user name|screen name|dm me|find me|follow me|add "
@@ -162,7 +163,7 @@ HANDLES = (
 _SPOKEN_DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 _MORE_ACCESS = (
     (
-        re.compile(
+        regex(
             r"\b(?:pin|code|combination|passcode|cvv|cvc)\b(?:'s)?(?: [\w']{1,15}){0,4}?[ :=,-]{1,3}"
             rf"(?P<value>{_SPOKEN_DIGIT}(?:[ ,-]{{1,2}}{_SPOKEN_DIGIT}){{2,7}})\b",
             re.IGNORECASE,
@@ -170,7 +171,7 @@ _MORE_ACCESS = (
         Kind.PIN,
     ),
     (
-        re.compile(
+        regex(
             r"\b(?:backup|recovery|seed|mnemonic|wallet|secret) (?:phrase|words)[\s:=,-]{1,3}"
             r"(?P<value>(?!(?:\w+ ){0,2}(?:is|are|the|in|to|and|of|was|kept|on|with|must|for)\b)[a-z]{3,9}(?: "
             r"[a-z]{3,9}){3,23})\b",
@@ -179,9 +180,7 @@ _MORE_ACCESS = (
         Kind.PASSWORD,
     ),
     (
-        re.compile(
-            r"\b(?:wi-?fi|wlan|hotspot|ssid)\b[^\n/|]{0,40}?\S\s?[/|]\s?(?P<value>[^\s/|]{4,60})", re.IGNORECASE
-        ),
+        regex(r"\b(?:wi-?fi|wlan|hotspot|ssid)\b[^\n/|]{0,40}?\S\s?[/|]\s?(?P<value>[^\s/|]{4,60})", re.IGNORECASE),
         Kind.PASSWORD,
     ),
 )

@@ -7,6 +7,7 @@ from perdure.memory.extraction.findings.finding import DIGIT, Finding, FoldedTex
 from perdure.memory.extraction.findings.numbers import is_reference
 from perdure.memory.extraction.findings.passwords import looks_made_up
 from perdure.memory.extraction.lexicon import word_list
+from perdure.memory.extraction.patterns import regex
 
 _OPENS = (
     r"(?:(?:un)?locks?|unlocked|unlocking|opens?|opened|opening|(?:dis)?arms?|disarmed|disarming|silences?|silenced"
@@ -21,30 +22,30 @@ _NAMED = (
     r"(?:(?:the|my|our|same|this|word|words|digits|numbers?"
     r"|password|passphrase|code|combination|pattern|phrase)[,:]? ){0,4}"
 )
-_WITH_VALUE = re.compile(
+_WITH_VALUE = regex(
     rf"\b{_OPENS}\b[^.,;\n\[]{{0,40}}?(?:\b|(?=:)){_WITH}\s+{_NAMED}[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{{4,60}})",
     re.IGNORECASE,
 )
-_NAMED_VALUE = re.compile(
+_NAMED_VALUE = regex(
     r"\b(?:pass ?words?|passphrases?|passcodes?|pins?|pwd)(?:,| -| –)\s+[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{4,60})",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"[*#]?(?:\d{4,8}|\d{1,2}(?:-\d{1,2}){2,4})[*#]?")
-_AMOUNT = re.compile(r"\d+[a-z]{1,3}", re.IGNORECASE)
-_CLOCK = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d|(?:19|20)\d\d")
+_DIGITS = regex(r"[*#]?(?:\d{4,8}|\d{1,2}(?:-\d{1,2}){2,4})[*#]?")
+_AMOUNT = regex(r"\d+[a-z]{1,3}", re.IGNORECASE)
+_CLOCK = regex(r"(?:[01]\d|2[0-3])[0-5]\d|(?:19|20)\d\d")
 _NUMBER_WORD = (
     rf"(?:(?:double|triple) {DIGIT}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]{DIGIT})?"
     rf"|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|{DIGIT})"
 )
-_TOLD = re.compile(
+_TOLD = regex(
     rf"\b{_NUMBER_WORD}(?:(?:, (?:and )?|[ -]){_NUMBER_WORD}){{3,20}}(?:,? (?:star|hash|pound|asterisk))?\b",
     re.IGNORECASE,
 )
-_OF_PHONE = re.compile(
+_OF_PHONE = regex(
     r"\b(?:ring|call|phone|mobile|cell|text|reach|dial|whatsapp|sms|landline|telephone|tel|number)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
-_OF_ACCESS = re.compile(
+_OF_ACCESS = regex(
     r"\b(?:alarm|gate|door|safe|locker|padlock|keypad|key ?box|lock ?box|shed|garage|vault|barrier|intercom"
     r"|(?:un)?lock\w*"
     r"|disarm\w*|pin|pass ?code|code|combination|voicemail|log ?in|password)\b",
@@ -53,7 +54,7 @@ _OF_ACCESS = re.compile(
 
 
 _CODE_WORD = r"(?:code|pin|puk|pass ?code|combination|combo|otp)"
-_CODES = re.compile(
+_CODES = regex(
     rf"\b(?:mailbox|door|gate|alarm|sim|access|entry|voicemail|one[- ]time|verification|security|sms|2fa|text(?:ed)?"
     rf"|log ?in|card|bank|safe|locker|lock|padlock|bike"
     rf"|puk|pin)\b[^.;\n\d]{{0,30}}?\b{_CODE_WORD}\b[^.;\n\d]{{0,40}}?(?P<value>\d{{3}} \d{{3,4}}"
@@ -61,19 +62,19 @@ _CODES = re.compile(
     rf"|\bpuk\b[^.;\n\d]{{0,25}}(?P<puk>\d{{8}})\b",
     re.IGNORECASE,
 )
-_SEPARATED = re.compile(
+_SEPARATED = regex(
     rf"\b(?:gate|door|alarm|garage|safe|locker|entry|lock|keypad|barrier|shed)\b[^.;\n\d]{{0,20}}?\b{_CODE_WORD}\b"
     r"[^.;\n\d]{0,15}?(?P<value>(?:(?:star|hash|pound|asterisk),? )?\d(?:, |,| - )(?:\d(?:, |,| - )){2,6}"
     r"(?:\d|star|hash|pound|asterisk))(?!\w)",
     re.IGNORECASE,
 )
 """Read out one by one: "star, 8, 8, 0, 3, hash"."""
-_SAID_TO_PASS = re.compile(
+_SAID_TO_PASS = regex(
     r"\b(?:say|type|enter|whisper|answer|key in|tell it|give it)[,"
     r" ]+[\"'“]?(?P<value>[a-z]+(?:-[a-z]+){1,6}-\d{1,4})(?![\w-]| [a-z])",
     re.IGNORECASE,
 )
-_ANSWER = re.compile(
+_ANSWER = regex(
     r"\b(?:maiden name|first pet|first school|first teacher|first car|security question|secret question"
     r"|memorable (?:word|place|date)"
     r"|street (?:i|we|he|she) grew up|childhood (?:friend|nickname))\b[^.;\n]{0,60}?"
@@ -81,8 +82,8 @@ _ANSWER = re.compile(
     r"|:) ?(?:it's |it is |the answer is |is |that's )?"
     r"[\"'“]?(?P<value>[A-ZÀ-Ž][\w'’-]{2,40})"
 )
-_MYSQL = re.compile(r"\bmysql\w*\b[^\n]{0,80}?\s-p(?P<value>[^\s-][^\s]{3,60})")
-_WORDS = re.compile(r"(?<![\w'-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\w'-])")
+_MYSQL = regex(r"\bmysql\w*\b[^\n]{0,80}?\s-p(?P<value>[^\s-][^\s]{3,60})")
+_WORDS = regex(r"(?<![\w'-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\w'-])")
 _JOINING = word_list(
     """
     the and for are but not you all any can had her was one our out has him his how its may new now old see two way
@@ -93,31 +94,31 @@ _JOINING = word_list(
     """
 )
 """Words that join others in sentences, and of which a recovery phrase has none but by chance."""
-_BASE32 = re.compile(r"(?<![\w-])(?=[A-Z]*[2-7])(?=[2-7]*[A-Z])[A-Z2-7]{16,64}(?![\w-])")
+_BASE32 = regex(r"(?<![\w-])(?=[A-Z]*[2-7])(?=[2-7]*[A-Z])[A-Z2-7]{16,64}(?![\w-])")
 
 
-_VALUE_OPENS = re.compile(
+_VALUE_OPENS = regex(
     r"(?<![\w.:-])(?P<value>[*#]?\d{4,8}[*#]?) (?:opens|unlocks|disarms|gets you (?:in|into|past)|lets (?:you|them"
     r"|us) in) (?:the|my|our|his|her|it)\b"
     r"|\b(?:keypad|door|gate|alarm|safe|lock|locker|phone|tablet)(?: \w+)? (?:wants|asks for|expects"
     r"|takes) [\"'“]?(?P<wanted>\d{4,8})(?![\w:-]|\.\d| \w)",
     re.IGNORECASE,
 )
-_DIALLED = re.compile(
+_DIALLED = regex(
     r"\b(?:dial|turn|turned|combination|combo|spin)\b[^.;\n\d]{0,40}(?P<value>\d{1,2}(?:,? (?:then |and "
     r"|to )*\d{1,2}){2,5})(?![\w:])"
     r"|\b(?:press|type|enter|key in|punch in|tap in|dial) (?:in )?(?P<spaced>[*#]?\d(?: \d){2,7}[*#]?)(?!\w)",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_ASKED = regex(
     r"\b(?:pass ?word|passphrase|pass ?code)\b[^.;?\n]{0,50}\?\s+[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{4,60})",
     re.IGNORECASE,
 )
-_ADMIN_AND = re.compile(
+_ADMIN_AND = regex(
     r"\b(?:admin|root|administrator|guest|user|login)\s+(?:and|with|/|then)\s+[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{4,60})",
     re.IGNORECASE,
 )
-_THREE_PARTS = re.compile(r"(?<![\w.])[\w-]{3,30}\.[\w-]{5,8}\.[\w-]{25,60}(?![\w.])")
+_THREE_PARTS = regex(r"(?<![\w.])[\w-]{3,30}\.[\w-]{5,8}\.[\w-]{25,60}(?![\w.])")
 """How bots log in to Discord and others: who, when, and a signature."""
 
 
@@ -162,14 +163,14 @@ def codes(folded: FoldedText) -> Iterator[Finding]:
             yield folded.found(*match.span(name), Kind.PIN)
 
 
-_OTHERWISE = re.compile(
+_OTHERWISE = regex(
     r"\b(?:opened|accessed?|accesses|random access) (?:at|by|is)\b|\b(?:turn(?:s|ed)?|switch(?:es"
     r"|ed)?) (?:\w+ ){0,4}?off at\b|\b[A-Z]{2,10}-\d+$"
     r"|[\w-]+\.[\w.-]*[a-z]{2,}$|\b(?:winrar|tpm|usb|pkcs|word|excel|photoshop|acrobat)\S*$",
     re.IGNORECASE,
 )
 """What is opened by somebody, at a host, at a price or with a program; what turns itself off at a measure."""
-_MEASURED = re.compile(
+_MEASURED = regex(
     r" ?(?:%|°|degrees?|lit(?:re|er)s?|euros?|dollars?|pounds?|points?|mhz|ghz|k?hz|ms|seconds?|minutes?|hours?"
     r"|days?|people|lines?|rows?|users?"
     r"|km|m|cm|mm|kg|g|bar|volts?|watts?|rpm|requests?|items?|steps?|times|o'clock|am|pm)\b",
@@ -193,7 +194,7 @@ def openings(folded: FoldedText) -> Iterator[Finding]:
             yield folded.found(*place, Kind.PASSWORD)
 
 
-_ONE_BY_ONE = re.compile(rf"{DIGIT}(?:(?:, (?:and )?|[ -]){DIGIT})+(?:,? (?:star|hash|pound|asterisk))?", re.IGNORECASE)
+_ONE_BY_ONE = regex(rf"{DIGIT}(?:(?:, (?:and )?|[ -]){DIGIT})+(?:,? (?:star|hash|pound|asterisk))?", re.IGNORECASE)
 
 
 def told_numbers(folded: FoldedText) -> Iterator[Finding]:

@@ -1,10 +1,10 @@
 """What screening finds in a text: private data and secrets, each with its place. Pure values."""
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from perdure.memory.extraction.patterns import regex
 from perdure.model import OpenEnum
 from perdure.values.statements import Ground
 
@@ -52,7 +52,7 @@ class Finding(NamedTuple):
     kind: Kind
 
 
-_DIGITS = re.compile(r"\d")
+_DIGITS = regex(r"\d")
 
 
 class FoldedText(NamedTuple):

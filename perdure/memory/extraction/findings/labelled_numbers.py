@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
+from perdure.memory.extraction.patterns import regex
 
 _PLATE_LABEL = (
     r"(?:(?:number|licen[cs]e|registration|vehicle|car) ?plates?(?: number| no\.?)?|plates?(?: number)?|registered"
@@ -15,14 +16,14 @@ _PLATE_VALUE = (
     r"(?P<value>(?=[A-ZÄÖÜ0-9 -]{0,10}\d)(?=[A-ZÄÖÜ0-9 -]{0,10}[A-ZÄÖÜ])[A-ZÄÖÜ0-9]{1,8}(?:[ -][A-ZÄÖÜ0-9]{1,6}){0,3})"
 )
 PLATES = (
-    re.compile(
+    regex(
         rf"(?<![^\W_])(?i:{_PLATE_LABEL})(?i:\s+(?:is|ist|es|est|number|no|of|the|my|now|:))*[\s:#,=-]{{1,3}}{_PLATE_VALUE}(?![^\W_])"
     ),
-    re.compile(
+    regex(
         rf"(?<![^\W_]){_PLATE_VALUE}(?i:\s+(?:is|are|=|as) (?:the|my|our|his|her|their) (?:\w+ "
         rf")?(?:{_PLATE_LABEL}))(?![^\W_])"
     ),
-    re.compile(
+    regex(
         r"(?i:\b(?:plates?|skoda|škoda|volvo|toyota|honda|ford|fiat|bmw|audi|mercedes|renault|peugeot|citro[eë]n|opel|vauxhall"
         r"|kia|hyundai|mazda|nissan|suzuki|subaru|tesla|vw|volkswagen|golf|dacia|lada|jeep|car|van|truck|lorry"
         r"|motorbike|motorcycle|scooter|trailer|camper|vehicle|drives?|parked|auto|wagen)\b)"
@@ -30,7 +31,7 @@ PLATES = (
         r"[- ]?[A-Z]{1,3}|\d{3,4}[ -][A-Z]{3}|(?!SAE|AMD|GTI"
         r"|TDI)[A-Z]{1,3} (?=[A-Z\d]*[A-Z])(?=[A-Z\d]*\d)[A-Z\d]{4,6})(?![\w-])"
     ),
-    re.compile(r"(?<![\w-])(?P<value>[A-HJ-PR-Y][A-HJ-PR-Y]\d{2} [A-HJ-PR-Z]{3})(?![\w-])"),
+    regex(r"(?<![\w-])(?P<value>[A-HJ-PR-Y][A-HJ-PR-Y]\d{2} [A-HJ-PR-Z]{3})(?![\w-])"),
 )
 """Named as one, next to a vehicle, or in the British form, which nothing else has."""
 
@@ -68,31 +69,27 @@ _ABBREVIATION = (
     r"|KVNR|SV-?Nr|AHV-?Nr|USCIS|UCI|DUNS|UTR|CRN|PRN|RUT|RFC|DUI|NUI|NUIP|CI|CC|TC|NIP|EGN|IRD|IMSI|ORCID|A-?Number)"
 )
 PERSONAL = (
-    re.compile(
-        rf"(?i:\b(?:{_WHOSE} )?{_OF_PERSON}(?:'s)? {_NUMBER}|\b{_WHOSE} (?:\w+ )?{_NUMBER})(?![^\W_]){_IS}{_VALUE}"
-    ),
-    re.compile(
+    regex(rf"(?i:\b(?:{_WHOSE} )?{_OF_PERSON}(?:'s)? {_NUMBER}|\b{_WHOSE} (?:\w+ )?{_NUMBER})(?![^\W_]){_IS}{_VALUE}"),
+    regex(
         r"(?i:\b(?:licen[cs]e|passport|permit|policy|membership|insurance|visa|enrolment|registration|pension"
         r"|social security"
         r"|national insurance|medicare|blue card|green card))(?i:\s+(?:is|no\.?|nr\.?|number|#))*[\s:=#(,]{1,3}"
         r"(?P<value>(?=[\d-]*[A-Z])(?=[A-Z\d-]*\d[A-Z\d-]*\d[A-Z\d-]*\d[A-Z\d-]*\d)[A-Z\d][A-Z\d-]{6,20})(?![^\W_])"
     ),
-    re.compile(rf"\b{_ABBREVIATION}\b(?i: {_NUMBER})?{_IS}{_VALUE}"),
-    re.compile(rf"(?i:\b(?:patient|resident|pupil|inmate|claimant|insured)) (?:[A-Z]{{2,6}} )?{_VALUE}"),
-    re.compile(r"(?i:\bid[- ]?(?:kort|kaart|kood|karte|code|card|nr|number))\.?[\s:=#]{1,3}(?P<value>\d{6,14})(?!\w)"),
+    regex(rf"\b{_ABBREVIATION}\b(?i: {_NUMBER})?{_IS}{_VALUE}"),
+    regex(rf"(?i:\b(?:patient|resident|pupil|inmate|claimant|insured)) (?:[A-Z]{{2,6}} )?{_VALUE}"),
+    regex(r"(?i:\bid[- ]?(?:kort|kaart|kood|karte|code|card|nr|number))\.?[\s:=#]{1,3}(?P<value>\d{6,14})(?!\w)"),
 )
 _LEAST = 5
 """Digits of a personal number, at the least; fewer may be a year or a room's."""
-_DATE = re.compile(r"\d{1,4}[-./ ]\d{1,2}[-./ ]\d{1,4}")
+_DATE = regex(r"\d{1,4}[-./ ]\d{1,2}[-./ ]\d{1,4}")
 
 
-_RECORD = re.compile(r"^[ \t]*(?:PID|NK1|PV1|IN1|GT1)\|[^\n]+|\bMRN[ :#-]?\d{5,12}\b", re.MULTILINE)
+_RECORD = regex(r"^[ \t]*(?:PID|NK1|PV1|IN1|GT1)\|[^\n]+|\bMRN[ :#-]?\d{5,12}\b", re.MULTILINE)
 """What clinics send each other of a patient (HL7), and the number under which they know them."""
 
 
-_READ_BY_MACHINES = re.compile(
-    r"\b[PIACV][A-Z<][A-Z<]{3}[A-Z]+(?:<[A-Z]+)*<<[A-Z]+(?:<[A-Z]+)*<{2,}(?:\s+[A-Z\d<]{20,44})?"
-)
+_READ_BY_MACHINES = regex(r"\b[PIACV][A-Z<][A-Z<]{3}[A-Z]+(?:<[A-Z]+)*<<[A-Z]+(?:<[A-Z]+)*<{2,}(?:\s+[A-Z\d<]{20,44})?")
 """The lines of a passport or a card that machines read (ICAO 9303)."""
 
 
@@ -116,7 +113,7 @@ _DIGIT = (
     r"|four|five"
     r"|six|seven|eight|nine))(?: hundred)?"
 )
-_SPOKEN = re.compile(rf"(?:\bplus[ ,-]+)?\b{_DIGIT}(?:[ ,-]{{1,2}}{_DIGIT}){{6,24}}\b", re.IGNORECASE)
+_SPOKEN = regex(rf"(?:\bplus[ ,-]+)?\b{_DIGIT}(?:[ ,-]{{1,2}}{_DIGIT}){{6,24}}\b", re.IGNORECASE)
 
 
 def spoken_numbers(folded: FoldedText) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
+from perdure.memory.extraction.patterns import regex
 
 FORMS = {
     "ar.cuit": r"\d{2}-\d{8}-\d",
@@ -48,9 +49,9 @@ IN_LETTERS = ("it.codicefiscale",)
 """Of these letters may stand for all digits."""
 
 UNCHECKED = (
-    re.compile(r"(?<!\w)[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z](?!\w)"),
-    re.compile(r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
-    re.compile(r"(?<!\w)[A-CEGHJ-PQR-TW-Z][A-Z] \d{2} \d{2} \d{2} [A-D](?!\w)"),
+    regex(r"(?<!\w)[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z](?!\w)"),
+    regex(r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
+    regex(r"(?<!\w)[A-CEGHJ-PQR-TW-Z][A-Z] \d{2} \d{2} \d{2} [A-D](?!\w)"),
 )
 """US social security numbers, British national insurance numbers and Italian tax codes as they are
 written, whether or not a check digit holds."""
@@ -74,7 +75,7 @@ _PLAIN = (
 )
 """Ids whose digits look like any other number: found only in a sentence that names such an id."""
 
-_NAMES = re.compile(
+_NAMES = regex(
     r"\b(?:passports?|passport (?:no|number|nr)|social security|social insurance|national insurance"
     r"|ni (?:number|no)|nino"
     r"|ssn|itin|sin|nhs|medicare|medicaid|tax (?:id|file|code|number|identification)|tin|tfn|nino|utr"
@@ -98,12 +99,12 @@ _NAMES = re.compile(
     r"|हाथार|आधार|هوية|תעודת זהות|егн|αμκα)(?![^\W_])",
     re.IGNORECASE,
 )
-_VALUE = re.compile(
+_VALUE = regex(
     r"(?<![^\W_])(?:[A-Za-z]{0,6}\d[A-Za-z\d]*|[A-Z]{1,2})(?:[ ./-](?:[A-Za-z]{0,3}\d[A-Za-z\d]*"
     r"|[A-Z]{1,2})){0,7}(?![^\W_])"
 )
-_DATE = re.compile(r"\d{1,4}[-./ ]\d{1,2}[-./ ]\d{1,4}|(?:19|20)\d\d(?:[-/](?:19|20)?\d\d)?")
-_PURPOSE = re.compile(
+_DATE = regex(r"\d{1,4}[-./ ]\d{1,2}[-./ ]\d{1,4}|(?:19|20)\d\d(?:[-/](?:19|20)?\d\d)?")
+_PURPOSE = regex(
     r"\b(?:for|on|from|to) (?:the |my |our |her |his |their |this )?\w+(?: (?:is|was|will be))?\W{0,3}$", re.IGNORECASE
 )
 """Between the name of an id and the id it says what the id is for: "my SSN for the booking:"."""
@@ -121,7 +122,7 @@ def _checked(name: str) -> Callable[[str], bool]:
 @cache
 def form_of(name: str) -> re.Pattern[str]:
     """Return the form of a kind of id."""
-    return re.compile(rf"(?<![\w.-])(?:{FORMS[name]})(?![^\W_]|[-.]\d)")
+    return regex(rf"(?<![\w.-])(?:{FORMS[name]})(?![^\W_]|[-.]\d)")
 
 
 def national_ids(folded: FoldedText) -> Iterator[Finding]:

@@ -9,8 +9,9 @@ from phonenumbers import PhoneNumberType
 from stdnum import iban, isbn, luhn
 
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
+from perdure.memory.extraction.patterns import regex
 
-_REFERENCE = re.compile(
+_REFERENCE = regex(
     r"\b(?:orders?|tickets?|invoices?|parcels?|packages?|tracking|shipments?|consignments?|ref|references?"
     r"|sku|isbn|issn"
     r"|ean|upc|gtin|imei|parts?|serials?|articles?|items?|models?|batch|lot|version|builds?|commits?|case|docket|file"
@@ -32,7 +33,7 @@ def is_reference(text: str, start: int) -> bool:
 
 
 def _groups(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    return [match.span() for match in re.compile(r"\w+").finditer(text, start, end)]
+    return [match.span() for match in regex(r"\w+").finditer(text, start, end)]
 
 
 def _windows(groups: list[tuple[int, int]], largest: int) -> Iterator[tuple[int, int]]:
@@ -42,12 +43,12 @@ def _windows(groups: list[tuple[int, int]], largest: int) -> Iterator[tuple[int,
             yield start, groups[last][1]
 
 
-_DIGITS = re.compile(r"(?<![^\W_])\d(?:[ .\-/]{0,2}\d)*(?![^\W_])")
+_DIGITS = regex(r"(?<![^\W_])\d(?:[ .\-/]{0,2}\d)*(?![^\W_])")
 """Digits with single or double separators between them."""
 
 _SHORTEST_CARD, _LONGEST_CARD = 13, 19
 
-_BRANDS = re.compile(
+_BRANDS = regex(
     r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|6(?:011|4[4-9]\d|5\d\d)\d{12}"
     r"|3(?:0[0-5]|[68]\d)\d{11}|35\d{14}|62\d{14,17}|(?:5[0678]|6[0137])\d{14}"
 )
@@ -65,9 +66,7 @@ def cards(folded: FoldedText) -> Iterator[Finding]:
                 yield folded.found(start, end, Kind.CARD)
 
 
-_CARD_LABELLED = re.compile(
-    r"\b(?:card|visa|mastercard|amex|maestro|kreditkarte|tarjeta|cartão|carta)\b[^.\n]{0,40}$", re.I
-)
+_CARD_LABELLED = regex(r"\b(?:card|visa|mastercard|amex|maestro|kreditkarte|tarjeta|cartão|carta)\b[^.\n]{0,40}$", re.I)
 
 
 def labelled_cards(folded: FoldedText) -> Iterator[Finding]:
@@ -80,9 +79,9 @@ def labelled_cards(folded: FoldedText) -> Iterator[Finding]:
             yield folded.found(start, end, Kind.CARD)
 
 
-_IBAN = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,32}", re.IGNORECASE)
-_IBAN_LABEL = re.compile(r"\biban\b[^.\n]{0,40}$", re.IGNORECASE)
-_BANK_NUMBER = re.compile(
+_IBAN = regex(r"(?<![^\W_])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,32}", re.IGNORECASE)
+_IBAN_LABEL = regex(r"\biban\b[^.\n]{0,40}$", re.IGNORECASE)
+_BANK_NUMBER = regex(
     r"\b(?:account (?:number|no\.?|nr\.?)|acct\.?(?: no\.?| number)?|sort code|routing (?:number|no\.?)|kontonummer"
     r"|clabe|bank account|account(?= (?!(?:19|20)\d{6}\b)\d{8})|acct(?= \d{8})|routing(?= \d{9})"
     r"|iban(?= \d))\b(?: is| was|:|="
@@ -91,7 +90,7 @@ _BANK_NUMBER = re.compile(
 )
 
 
-_BESIDE_SORT_CODE = re.compile(
+_BESIDE_SORT_CODE = regex(
     r"\b(?:sort code|routing|bsb|blz|branch code|bank code)\b[^.;\n]{0,40}?\b(?:numbers?|no\.?|account|acct\.?"
     r"|a/c)\W{0,3}(\d[\d -]{4,20}\d)",
     re.IGNORECASE,
@@ -119,16 +118,16 @@ def _group_ends(match: re.Match[str]) -> list[int]:
     return [at for at in range(start + 15, end) if text[at] in " -"] + [end]
 
 
-_IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)(/\d{1,2}\b)?")
-_IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.\d{1,3}){0,3}(?![\w:])(/\d{1,3}\b)?")
-_VERSION = re.compile(
+_IPV4 = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)(/\d{1,2}\b)?")
+_IPV6 = regex(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.\d{1,3}){0,3}(?![\w:])(/\d{1,3}\b)?")
+_VERSION = regex(
     r"(?:\b(?:v|ver|versions?|releases?|builds?|firmware|drivers?|patch|update|upgraded? to|rev|revision|image|tag)"
     r"\W{0,3}(?:(?:is|was|to|from|number|now|of)\W{0,2}){0,2})$",
     re.IGNORECASE,
 )
 
 
-_INSTALLED = re.compile(
+_INSTALLED = regex(
     r" (?:(?:is|was|got|has been) )?installed (?:in|into|to|under|at) [/~.\w]|,? (?:was |is )?(?:already satisfied"
     r"|up to date)\b",
     re.I,
@@ -167,8 +166,8 @@ def _is_address(written: str, prefix: str) -> bool:
     return address.version == 4 or any(map(str.isdigit, written)) or written.count(":") > 2
 
 
-_PHONE = re.compile(r"(?<![\w+])(?:\+ ?\(?|\()?\d(?:[ ().\-/]{0,3}\d){5,17}(?![^\W_])")
-_PHONE_LABEL = re.compile(
+_PHONE = regex(r"(?<![\w+])(?:\+ ?\(?|\()?\d(?:[ ().\-/]{0,3}\d){5,17}(?![^\W_])")
+_PHONE_LABEL = regex(
     r"(?:\b(?:phone|phones|telephone|tel|mobile|mob|cell|cellphone|handy|fax|call|calls|calling|ring|text|sms|whatsapp"
     r"|whats app|signal|viber|dial|landline|pager|reach|reached|my (?:\w+ )?number|his number|her number|their number"
     r"|mi número|mein(?:e)? nummer|mon numéro|il mio numero|meu número|mijn nummer|contact number|contact"
@@ -179,11 +178,11 @@ _PHONE_LABEL = re.compile(
     r"\.?[^.;\n]{0,30}\W?$",
     re.IGNORECASE,
 )
-_RUN_BEFORE = re.compile(r"(?<![\w+])\d[\d./-]*[./-]$")
-_RUN_AFTER = re.compile(r"[./-]\d[\d./-]{0,30}")
+_RUN_BEFORE = regex(r"(?<![\w+])\d[\d./-]*[./-]$")
+_RUN_AFTER = regex(r"[./-]\d[\d./-]{0,30}")
 _WHOLE = 7
 """Digits from which on what is joined to a number is a number itself: "07700900123/07700900456"."""
-_DATE = re.compile(r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d\d))(?:[ ].*)?")
+_DATE = regex(r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d\d))(?:[ ].*)?")
 _REGIONS = ("GB", "DE", "FR", "IT", "NL", "AU", "CH", "AT", "BE", "SE", "ZA", "JP", "IN", "NZ", "IE", "TR", "PL")
 """Regions whose own way of writing their numbers, with a leading zero, is distinguished from other numbers."""
 

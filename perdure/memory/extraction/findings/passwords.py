@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
+from perdure.memory.extraction.patterns import regex
 
 _PASSWORD = (
     r"(?:pass ?words?|passwd|pas+ ?w(?:or|ro|o|r)ds?|pass[ -]?(?:phrase|code)s?|pass(?=\s*[:=])"  # noqa: S105  words
@@ -33,54 +34,54 @@ OF = (
 )
 """What the secret is for, after its name."""
 
-_PASSWORD_IS = re.compile(rf"(?<![^\W_]){_PASSWORD}{OF}[\"']?{IS}(?P<value>[^\n]{{1,160}})", re.IGNORECASE)
-_PASSWORD_THERE_IS = re.compile(
+_PASSWORD_IS = regex(rf"(?<![^\W_]){_PASSWORD}{OF}[\"']?{IS}(?P<value>[^\n]{{1,160}})", re.IGNORECASE)
+_PASSWORD_THERE_IS = regex(
     rf"(?<![^\W_]){_PASSWORD}(?: [\w-]+){{1,4}}?{IS}[\"']?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE
 )
-_PASSWORD_NEXT = re.compile(rf"(?<![^\W_]){_PASSWORD}[\s:=]{{1,2}}[\"'(]?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE)
-_IS_PASSWORD = re.compile(
+_PASSWORD_NEXT = regex(rf"(?<![^\W_]){_PASSWORD}[\s:=]{{1,2}}[\"'(]?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE)
+_IS_PASSWORD = regex(
     rf"(?<!\S)(?P<value>[^\s\[]{{4,100}})\s+(?:is|as|for|being|was|=)\s+(?:the |my |our |your |a |their "
     rf"|his |her |its )?(?:[\w-]+ ){{0,2}}?"
     rf"(?:{_PASSWORD}|pin|(?:api |access |secret |private )?(?:key|token|secret))(?![^\W_])",
     re.IGNORECASE,
 )
-_LOGIN = re.compile(
+_LOGIN = regex(
     r"\b(?:log ?in|logins?|sign ?in|signin|credentials?|creds|user(?:name)?|account|wi-?fi|wlan|ssid"
     r"|network|zugangsdaten|usuario|zugang|acc[eè]s)\b"
     r"[^\n/|]{0,60}?[\s:=]([^\s:/|,]{2,60})(?:\s?[/|]\s?|:)(?P<value>[^\s\[]{4,100})",
     re.IGNORECASE,
 )
-_USED_TO_LOG_IN = re.compile(
+_USED_TO_LOG_IN = regex(
     r"(?<!\S)(?:use|using|enter|try|type)\s+(?P<value>[^\s\[]{4,100})\s+(?:to|when|for) (?:log|sign|get"
     r"|logging|signing|unlock)",
     re.IGNORECASE,
 )
-_LOGS_IN_WITH = re.compile(
+_LOGS_IN_WITH = regex(
     r"(?<!\S)(?:log|sign|get) ?in(?:to \S+)? (?:with|using|by|via)\s+(?:the |my )?(?P<value>[^\s\[]{4,100})",
     re.IGNORECASE,
 )
-_LOGS_IN_AS = re.compile(
+_LOGS_IN_AS = regex(
     r"\b(?:log ?in|sign ?in|login)\s+(?:with|as|is|using)\s+\S{2,60}\s+(?:and|with|,|password"
     r"|pw)\s+(?P<value>[^\s\[]{4,100})",
     re.IGNORECASE,
 )
-_IS_TAKEN_AS = re.compile(
+_IS_TAKEN_AS = regex(
     r"\b(?:get|log|sign) ?(?:in|on)\b[^.,;\n]{0,30}?\b(?:with|using)\s+(?P<value>(?-i:[a-z])[^\s\[]{3,60}(?<!s))"
     rf" as (?:the|its|my|our|your) {_PASSWORD}"
     r"(?=[.,:;!?)]|\s*$|\s(?:for|on|to|and|all)\b)",
     re.IGNORECASE,
 )
-_ACCOUNT = re.compile(
+_ACCOUNT = regex(
     r"(?<![\w/.@-])(?:admin|root|administrator|guest|sa|user)\s?[/:]\s?(?P<value>[^\s\[/]{4,100})", re.IGNORECASE
 )
-_KEY_IS = re.compile(rf"(?<![^\W_]){_KEY}{OF}[\"']?{IS}[\"']?(?P<value>[^\s\[\"',;]{{4,400}})", re.IGNORECASE)
-_KEY_NEXT = re.compile(rf"(?<![^\W_]){_KEY}[\"']?\s+[\"'(]?(?P<value>[^\s\[\"',;]{{8,400}})", re.IGNORECASE)
-_HEADER = re.compile(r"\b(?:bearer|basic|apikey|token)\s+(?P<value>[\w.~+/=-]{10,2000})", re.IGNORECASE)
-_OPTION = re.compile(
+_KEY_IS = regex(rf"(?<![^\W_]){_KEY}{OF}[\"']?{IS}[\"']?(?P<value>[^\s\[\"',;]{{4,400}})", re.IGNORECASE)
+_KEY_NEXT = regex(rf"(?<![^\W_]){_KEY}[\"']?\s+[\"'(]?(?P<value>[^\s\[\"',;]{{8,400}})", re.IGNORECASE)
+_HEADER = regex(r"\b(?:bearer|basic|apikey|token)\s+(?P<value>[\w.~+/=-]{10,2000})", re.IGNORECASE)
+_OPTION = regex(
     r"(?<!\S)--?(?:password|pass|pwd|token|secret|api-?key)[ =](?P<value>[^\s\[-][^\s]{2,200})", re.IGNORECASE
 )
 
-_ASSIGNED = re.compile(
+_ASSIGNED = regex(
     r"(?<!\w)[\w.-]{0,30}?(?:pass(?!\w)|password|passwd|pwd|secret|token|credential|auth|signature|[_.-]sid|sessid"
     r"|sessionid"
     r"|csrf|xsrf|cookie|(?:access|account|shared|signing|master|license)[_-]?key"
@@ -88,7 +89,7 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 
-_CODES = re.compile(
+_CODES = regex(
     r"\b(?:(?:backup|recovery|rescue|restore|scratch|emergency|one[- ]time|2fa|mfa|otp|totp|authenticator|activation"
     r"|licen[cs]e"
     r"|product|redemption|redeem|setup|reset|unlock|bitlocker|filevault|verification|security|login|access|entry"
@@ -98,29 +99,29 @@ _CODES = re.compile(
     rf"\b{OF}(?:{IS}|\s+|\s*,\s*)[\"']?(?P<value>[A-Za-z\d]+(?:[-_#*][A-Za-z\d]+)*[#*]?)",
     re.IGNORECASE,
 )
-_WORDS_NEXT = re.compile(
+_WORDS_NEXT = regex(
     rf"(?<![^\W_]){_PASSWORD}[\s:=,]{{1,2}}[\"'(]?(?P<value>[A-Za-z\d]+(?:[-_][A-Za-z\d]+){{2,}})(?![^\W_])",
     re.IGNORECASE,
 )
 """Three words or more in one: "the passphrase violet-anchor-sleet"."""
-_SEED_IN_GROUPS = re.compile(
+_SEED_IN_GROUPS = regex(
     r"\b(?i:2fa|mfa|otp|totp|authenticator|seed|secret|setup key)\b[^\n]{0,60}?"
     r"(?<![^\W_])(?P<value>(?:[A-Z2-7]{4}[ -]){2,15}[A-Z2-7]{2,8})(?![^\W_])"
 )
 """The seed of one-time codes as it is shown to be typed: base 32, in groups of four."""
-_MAIDEN = re.compile(
+_MAIDEN = regex(
     r"\b(?:mother's maiden name|maiden name|(?:security|secret|memorable) (?:answer|word|question(?: answer)?)"
     r"|secret answer)\b"
     rf"{OF}(?:{IS}|,? which (?:is|was) )[\"']?(?P<value>[^\s\[\"',;.]{{2,60}})",
     re.IGNORECASE,
 )
-_SEED = re.compile(
+_SEED = regex(
     r"\b(?:seed|mnemonic|passphrase|(?:recovery|seed|backup|secret|wallet)[ -](?:phrase|words?))\b"
     rf"{OF}{IS}(?P<value>(?:[a-z]{{3,8}},?\s+){{11,23}}[a-z]{{3,8}})\b",
     re.IGNORECASE,
 )
 """Twelve to 24 words, whichever they are."""
-_PHRASE = re.compile(
+_PHRASE = regex(
     r"\b(?:(?:recovery|seed|backup|mnemonic|secret|wallet)[ -](?:phrase|words?|codes?|keys?)|mnemonic)\b"
     rf"{OF}{IS}(?P<value>[^\n\[]{{8,400}})",
     re.IGNORECASE,
@@ -178,18 +179,18 @@ def keys(folded: FoldedText) -> Iterator[Finding]:
                 yield folded.found(start, end, Kind.KEY)
 
 
-_OTHER_KEY = re.compile(
+_OTHER_KEY = regex(
     r"\b(?:primary|foreign|partition|sort|cache|hot|composite|natural|routing|idempotency|object|issue"
     r"|project|translation"
     r"|shortcut|public|lookup|dictionary|map|row|index|unique|shard|session) keys?\b[^.\n]{0,12}$",
     re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex(
     r"\$[{(].*|\$[A-Z_]+|<.*|\{.*|\[.*|%\w+%|\*{3,}.*|x{3,}|\.{2,}|https?://.*|/.*|\./.*|~.*|vault:.*"
     r"|env:.*|op://.*|secrets?\.\w+|os\.environ.*|process\.env.*"
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\d{1,2}:\d\d|\d{4}-\d\d-\d\d|v?\d+(?:\.\d+)+"
 )
-_TECHNICAL = re.compile(
+_TECHNICAL = regex(
     r"(?:1password|keepass\w*|oauth2?|2fa|mfa|base64|utf-?8|sha-?\d+|md5|bcrypt|argon2\w*|pbkdf2|aes-?\d*"
     r"|rsa-?\d*|ed25519|hs256"
     r"|rs256|jwt|x509|pkcs\d*|s3|ec2|ipv[46]|http/?\d?|\d+-?(?:bit|bits|day|days|char|chars|characters"
@@ -242,10 +243,10 @@ def _stated(text: str, start: int, end: int, words: int) -> tuple[int, int]:
     while start < end and text[start] == " ":
         start += 1
     if start < end and text[start] in "\"'`“„«":
-        closing = re.compile("[\"'`”“»]").search(text, start + 1, end)
+        closing = regex("[\"'`”“»]").search(text, start + 1, end)
         if closing:
             return (start + 1, closing.start()) if closing.start() > start + 1 else (start, start)
-    first = re.compile(r"\S+").match(text, start, end)
+    first = regex(r"\S+").match(text, start, end)
     if not first:
         return start, start
     place = _token(text, *first.span())
@@ -254,7 +255,7 @@ def _stated(text: str, start: int, end: int, words: int) -> tuple[int, int]:
         return start, start
     if looks_made_up(value) or re.fullmatch(r"[\d#*-]{4,}", value):
         return place[0], _end_of_made_up(text, place[1], end)
-    clause = re.compile(r"[^.,;:!?()\n\[\]]+").match(text, start, end)
+    clause = regex(r"[^.,;:!?()\n\[\]]+").match(text, start, end)
     stated = clause.group().split() if clause else []
     if not 0 < len(stated) <= words or _is_about_passwords([word.casefold() for word in stated]):
         return start, start
@@ -263,7 +264,7 @@ def _stated(text: str, start: int, end: int, words: int) -> tuple[int, int]:
 
 def _end_of_made_up(text: str, at: int, end: int) -> int:
     """Return where the made-up tokens end that follow one another from a place on: recovery codes come in tens."""
-    while (following := re.compile(r"[,\s]+(\S+)").match(text, at, end)) and looks_made_up(following.group(1)):
+    while (following := regex(r"[,\s]+(\S+)").match(text, at, end)) and looks_made_up(following.group(1)):
         at = _token(text, *following.span(1))[1]
     return at
 

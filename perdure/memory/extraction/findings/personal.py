@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
+from perdure.memory.extraction.patterns import regex
 
-_EMAIL = re.compile(r"[\w.%+'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")
+_EMAIL = regex(r"[\w.%+'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")
 _AT_WORDS = (
     r"(?:at|ät|aet|et|a|@|arroba|arobase|chiocciola|klammeraffe|apenstaartje|snabel-?a|małpa|malpa|zavin[áa][čc])"
 )
@@ -18,21 +19,21 @@ _DOT = (
     r"\s?(?:\.|[\[({<]\s?(?:dot|punkt|punto|point|ponto|kropka|punt|tečka)\s?[\])}>]|\b(?:dot|punto|ponto|punkt)\b)\s?"
 )
 EMAILS_DISGUISED = (
-    (re.compile("@"), re.compile(r"[\w.+-]{1,64} @ ?(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")),
+    (regex("@"), regex(r"[\w.+-]{1,64} @ ?(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")),
     (
-        re.compile(_AT_SIGN, re.IGNORECASE),
-        re.compile(rf"[\w.+-]{{1,64}}{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}", re.IGNORECASE),
+        regex(_AT_SIGN, re.IGNORECASE),
+        regex(rf"[\w.+-]{{1,64}}{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}", re.IGNORECASE),
     ),
     (
-        re.compile(" dot ", re.IGNORECASE),
-        re.compile(
+        regex(" dot ", re.IGNORECASE),
+        regex(
             r"\b(?:[\w-]{1,30} (?:dot|underscore|dash) ){0,3}[\w.-]{1,40} at [\w-]{1,40}(?: dot [\w-]{2,20}){1,3}\b",
             re.IGNORECASE,
         ),
     ),
 )
 """What is in each of them, which is found sooner, and the whole."""
-_SSH = re.compile(r"\bgit@[\w.-]+[:/]")
+_SSH = regex(r"\bgit@[\w.-]+[:/]")
 
 
 def emails(folded: FoldedText) -> Iterator[Finding]:
@@ -61,7 +62,7 @@ _FULL_DATE = (
     rf"|(?:{_MONTHS}) (?:the )?(?:{_ORDINAL}),? (?:\d{{4}}|nineteen [\w-]+)"
     rf"|(?:{_MONTHS}) \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}})"
 )
-_BORN = re.compile(
+_BORN = regex(
     r"\b(?:d\.?o\.?b|date of birth|birth ?date|birth ?day|born|geboren|geburtsdatum|née? le|naissance"
     r"|nacid[oa]|nacimiento"
     rf"|nascid[oa]|nascimento|nat[oa] il|syntynyt|född|geboortedatum|urodzen\w*)\b[^.;\n\d]{{0,30}}?({_FULL_DATE})\b",
@@ -69,11 +70,11 @@ _BORN = re.compile(
 )
 
 
-_NAME_AND_DATE = re.compile(
+_NAME_AND_DATE = regex(
     rf"(?<![\w-])(?-i:[A-ZÀ-Ž][\w'-]+ (?:[A-ZÀ-Ž][\w'.-]* ){{0,2}}[A-ZÀ-Ž][\w'-]+),? \(?\*?({_FULL_DATE})(?![^\W_])",
     re.IGNORECASE,
 )
-_YEAR_OF_BIRTH = re.compile(r"(?:19\d\d|200\d|201\d)")
+_YEAR_OF_BIRTH = regex(r"(?:19\d\d|200\d|201\d)")
 
 
 def births(folded: FoldedText) -> Iterator[Finding]:
@@ -87,24 +88,24 @@ def births(folded: FoldedText) -> Iterator[Finding]:
 
 _LINE = r"((?:(?!\.\s+[A-Z])[^;\n(]){4,120}?)(?=\s*(?:$|[;\n(]|\.\s|\.$|,? (?:and|but|so|if|where|which|since) ))"
 _ADDRESSES = (
-    re.compile(
+    regex(
         r"\b(?:(?:home|postal|private|mailing|street|residential|personal|billing|delivery|shipping|my|his|her|their"
         r"|'s)\s+(?:postal |home |private )?address|privatadresse|wohnadresse|anschrift|adresse postale|domicilio"
         rf"|direcci[óo]n|morada|indirizzo)\b[^.;\n:\d]{{0,25}}?(?:\bis\b|\bist\b|\bes\b|\best\b|:|=|,)\s*{_LINE}",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"\b(?:i|we|he|she|they|my \w+|user|customer|client)\s+(?:\w+ )?(?:live|lives|living|lived|reside"
         r"|resides)\s+at\s+" + _LINE,
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"(?<!mail )(?<!ip )(?<!web )(?<!mac )(?<!office )(?<!shop )(?<!company )(?<!business )(?<!venue )\baddress "
         r"for (?:the |my |our |his |her )?"
         rf"(?:invoices?|parcels?|letters?|post|delivery|deliveries|shipping|\w+)\s*(?:is|:|=)\s*{_LINE}",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         rf"\b(?:my|our|his|her|their) (?:house|flat|apartment|home|place) (?:is|'s) (?:at|on)\s+{_LINE}", re.IGNORECASE
     ),
 )
@@ -119,13 +120,13 @@ _STREET = (
     r"|carrer) (?:d[eiua]l? |la |le |les )*(?:[A-ZÀ-Ž][\w'.-]+ ?){1,4},? \d{1,4}[a-z]?\b"
     r"|\b\d{1,4},? (?:bis,? )?(?i:rue|avenue|boulevard|place|chemin|impasse) (?:d[eu]s? |la |le |l')*[A-ZÀ-Ž][\w'-]+)"
 )
-_SURELY_STREET = re.compile(
+_SURELY_STREET = regex(
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Terrace|Crescent|Boulevard|Blvd|Mews)\b|stra(?:ß|ss)e\b|str\.|gasse\b"
     r"|allee\b|gata[n]?\b|vägen\b|katu\b|straat\b|gracht\b|utca\b|(?i:\brue\b|\bcalle\b|\bavenida\b|\bviale\b|\bcorso\b|\brua\b"
     r"|\bimpasse\b|\bchemin\b)"
 )
 """Only streets are called so; a number next to one is a house's, and somebody's unless it is said to be public."""
-_AT_HOME = re.compile(
+_AT_HOME = regex(
     r"\b(?:i|we|he|she|they|user|customer|client|tenant|patient) (?:\w+ )?(?:live|lives|living|lived|reside|resides"
     r"|stay|stays"
     r"|moved|am|are|is)\b|\b(?:lives?|living|lodg(?:es|ing)|resid(?:es?|ing)) (?:at|in)\b|\b(?:ship|send|post|mail"
@@ -138,22 +139,22 @@ _AT_HOME = re.compile(
     r"|partner|gran\w*)\b",
     re.IGNORECASE,
 )
-_LIVED_IN = re.compile(
+_LIVED_IN = regex(
     r"[^.;\n]{0,40}?\b(?:is|are|=|,) (?:where (?:i|we|he|she|they)|my|our|his|her|their) (?:\w+ ){0,2}?(?:live|lives"
     r"|grew|stay|home|house|flat|place|address)",
     re.IGNORECASE,
 )
-_STREETS = re.compile(
+_STREETS = regex(
     _STREET + r"(?:,? (?:\d{4,6}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w))?"
     r"(?:,? (?!I\b|My\b|We\b|The\b)[A-ZÄÖÜ][\w-]+(?:,? [A-Z]{2,3}(?!\w))?"
     r"(?:,? (?:\d{4,6}(?:-\d{3,4})?|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[\dW] [A-Z\d]{4})(?!\w))?){0,2}"
 )
 """A street and its house, with town, state and postcode."""
-_WITH_POSTCODE = re.compile(
+_WITH_POSTCODE = regex(
     r"(?<![\w.])\d{1,4}[a-z]?,? (?:[A-Z][\w'-]+ ?){1,4},? (?:[A-Z][\w'-]+,? ){0,3}[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)"
 )
 """A house number, capitalised words and a British postcode: a line of an address, whatever the street is called."""
-_PUBLIC = re.compile(
+_PUBLIC = regex(
     r"\b(?:offices?|shops?|stores?|compan\w+|warehouse|venue|museum|schools?|hall|clinic|hospital|depot|branch|hotel"
     r"|station|library|factory|bakery|restaurant|cafe|café|church|headquarters|hq|surgery|gallery|theatre|theater"
     r"|market|gym|pub|bank|embassy|supplier|workshop|stops?|buildings?|conference|meetings?|events?|concerts?|garage"
@@ -165,14 +166,14 @@ _PUBLIC = re.compile(
     r"|atelier|brewery|cellar|vineyard|town hall|landmark|exhibition|show)\b",
     re.IGNORECASE,
 )
-_BLOCK_AND_FLAT = re.compile(
+_BLOCK_AND_FLAT = regex(
     r"\b[A-ZÀ-Ž][\w'-]+ (?:Apt|Apartments?|Mansions?|Residences?|Villas?)\b\.?,? (?:#"
     r"|No\. ?)?\d{1,4}(?:-\d{1,5})?"
     r"(?:,? [A-Z][\w-]+)?"
 )
-_SENTENCES = re.compile(r"[.!?;]\s|\n")
-_HOUSE_NUMBER = re.compile(r"\d")
-_NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
+_SENTENCES = regex(r"[.!?;]\s|\n")
+_HOUSE_NUMBER = regex(r"\d")
+_NOT_A_HOME = regex(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
 
 
 NUMBERED = (_BLOCK_AND_FLAT, _WITH_POSTCODE, _STREETS)

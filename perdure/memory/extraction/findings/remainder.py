@@ -3,29 +3,30 @@
 import re
 
 from perdure.memory.extraction.findings.finding import Kind
+from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.predicates import verb_at
 
-TAKEN_OUT = re.compile(r"\[(?:" + "|".join(re.escape(kind) for kind in Kind) + r")\]")
+TAKEN_OUT = regex(r"\[(?:" + "|".join(re.escape(kind) for kind in Kind) + r")\]")
 """A word that stands for a finding."""
 
-_PARTS = re.compile(
+_PARTS = regex(
     r"[;\n|]+|[,!?](?=\s|$)|:(?=\s(?!\s*\[)|$)|(?<!\bno)(?<!\bnr)\.(?=\s|$)|\s[-–—]+\s|[()]"
     r"|,?\s+(?:and|but|while|so|or|und|y|et|e|aber|mais|pero)\s+|\s+(?=[\w.-]+\s?=\s?\[)",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_](?:[\w'’&%€$£+#-]*[\w%€$£+#])?")
-_ABOUT = re.compile(
+_WORD = regex(r"[^\W_](?:[\w'’&%€$£+#-]*[\w%€$£+#])?")
+_ABOUT = regex(
     r"(?:\b(?:is|are|was|were|be|am|as|ist|es|est|é|är|on|at|to|under|with|from|via|using|call|ring|text"
     r"|dial|email|mail|number|no"
     r"|id|code|key|token|password|pin|phone|mobile|card|iban|ssn)\b|[:=#])\W{0,3}$",
     re.IGNORECASE,
 )
-_COPULA = re.compile(
+_COPULA = regex(
     r"(?:\b(?:is|are|was|were|be|ist|es|est|é|è|это|är|as|lautet|jest)\b(?: (?:now|still|currently))?"
     r"|[:=])\W{0,3}$",
     re.I,
 )
-_IS_THE_POINT = re.compile(rf"\[(?:{Kind.PIN}|{Kind.PASSWORD})\]")
+_IS_THE_POINT = regex(rf"\[(?:{Kind.PIN}|{Kind.PASSWORD})\]")
 """Whatever stands around a password says where it is to be used."""
 _LABELS = frozenset(
     re.findall(
@@ -66,7 +67,7 @@ _FUNCTION_WORDS = frozenset(
         "who whom whose which what also too not no up out over off about only still now currently",
     )
 )
-_RECORDED = re.compile(
+_RECORDED = regex(
     r"\s*(?:the |my )?(?:security|secret) question (?:wants|asks)\b.*|\s*if (?:the |my )?(?:bank|they|anyone|anybody"
     r"|someone|somebody|he|she|it) (?:asks?|wants?|needs?)\b.*|\s*(?:here's the )?(?:bank )?details? (?:you"
     r"|i) wanted\W*$"
@@ -80,18 +81,18 @@ _RECORDED = re.compile(
     r"|is open|pops open)\W*$",
     re.IGNORECASE,
 )
-_SETTING = re.compile(
+_SETTING = regex(
     r"[\w.-]*(?:user|login|name|host|server|port|db|database|url|uri|endpoint|region|account|email|_id|client)[\w.-]*=\S+",
     re.IGNORECASE,
 )
 """Where and as whom something connects."""
-_SAID_OF_IT = re.compile(r"\] (?:is|are|was) (?:only|just|always|never|also|the one|for|used)\b")
-_SUBJECT = re.compile(
+_SAID_OF_IT = regex(r"\] (?:is|are|was) (?:only|just|always|never|also|the one|for|used)\b")
+_SUBJECT = regex(
     r"\s*(?:i|i'm|i've|we|we're|we've|(?:my|our) (?!name\b)\w+ (?:is|are) an?"
     r"|the (?:user|customer|client|patient) (?!(?:is|was|has|does)\b)[a-z]+s)\b",
     re.IGNORECASE,
 )
-_OF_A_DOCUMENT = re.compile(
+_OF_A_DOCUMENT = regex(
     r"\s*(?:issued|expires|expiring|expiry|exp|valid|dated|registered|ending|holder|name|named|full name"
     r"|cvv|cvc|thru|until"
     r"|keep|save|store|remember|don'?t|do not|use it|use that"
@@ -102,12 +103,12 @@ _OF_A_DOCUMENT = re.compile(
 
 
 _ANY = TAKEN_OUT.pattern
-_ROW = re.compile(rf"{_ANY}\s*[;,|\t]\s*(?:[\w ]{{1,20}}[:=]\s*)?{_ANY}")
+_ROW = regex(rf"{_ANY}\s*[;,|\t]\s*(?:[\w ]{{1,20}}[:=]\s*)?{_ANY}")
 """Findings in a row: a record of somebody, in which names stand next to them."""
-_COMMAND_LINE = re.compile(r"^[ \t]*\$ [^\n]*$", re.MULTILINE)
-_CONNECTION = re.compile(rf"\s*(?:(?:\w[\w ]*=[^\s;]*|{_ANY});)+(?:\w[\w ]*=[^\s;]*|{_ANY})?\s*")
+_COMMAND_LINE = regex(r"^[ \t]*\$ [^\n]*$", re.MULTILINE)
+_CONNECTION = regex(rf"\s*(?:(?:\w[\w ]*=[^\s;]*|{_ANY});)+(?:\w[\w ]*=[^\s;]*|{_ANY})?\s*")
 """The settings of one connection: nothing but where it leads to and how."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n+")
+_SENTENCE = regex(r"(?<=[.!?])\s+(?=[A-Z])|\n+")
 
 
 def _statements_beside(row: str) -> str:
@@ -128,8 +129,8 @@ def says_something(text: str) -> bool:
 
 
 _STATES = frozenset(["is", "are", "was", "were", "has", "have"])
-_NAME = re.compile(r"[A-ZÀ-Ž][\w'’-]*")
-_FULL_NAME = re.compile(r"(?<=\w )[A-ZÀ-Ž][\w'’-]+ (?:[A-Z]\. )?[A-ZÀ-Ž][\w'’-]+")
+_NAME = regex(r"[A-ZÀ-Ž][\w'’-]*")
+_FULL_NAME = regex(r"(?<=\w )[A-ZÀ-Ž][\w'’-]+ (?:[A-Z]\. )?[A-ZÀ-Ž][\w'’-]+")
 
 
 def parts(text: str) -> list[str]:

@@ -29,6 +29,7 @@ from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
 
 from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
+from perdure.memory.extraction.patterns import regex
 
 _DETECTORS: tuple[type[RegexBasedDetector], ...] = (
     ArtifactoryDetector,
@@ -57,7 +58,7 @@ stand for its detectors of passwords in addresses and of private keys, whose fin
 
 _DENIED = tuple(pattern for detector in _DETECTORS for pattern in cast("list[re.Pattern[str]]", detector.denylist))
 
-_PREFIXED = re.compile(
+_PREFIXED = regex(
     r"(?<![^\W_])(?:"
     r"(?:sk|pk|rk|ak)-(?:[a-z]{2,10}\d{0,2}-)?[\w-]{10,}|(?:sk|pk|rk|whsec|price)_(?:live_|test_)?\w{12,}"
     r"|gh[a-z]_\w{12,}|github_pat_\w{12,}|gl[a-z]{2,6}-[\w-]{12,}"
@@ -71,24 +72,24 @@ _PREFIXED = re.compile(
     r"|[a-z]{2,12}[_-](?:live|test|prod|pat|api|key|secret|token)[_-](?=\w*\d)[A-Za-z0-9]{10,}"
     r")"
 )
-_JWT = re.compile(r"eyJ[\w-]{6,}={0,2}\.[\w-]{6,}={0,2}(?:\.[\w-]+={0,2}){0,3}")
-_PRIVATE_KEY = re.compile(
+_JWT = regex(r"eyJ[\w-]{6,}={0,2}\.[\w-]{6,}={0,2}(?:\.[\w-]+={0,2}){0,3}")
+_PRIVATE_KEY = regex(
     r"-{2,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-{2,5}(?:.{0,10000}?-{2,5} ?END [A-Z0-9 ]{0,60}-{2,5}|.*)"
     r"|BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY.*|PuTTY-User-Key-File-\d.*",
     re.DOTALL,
 )
-_CONNECTION = re.compile(
+_CONNECTION = regex(
     r"(?<![^\W_])[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/@\"'<>]{0,100}:[^\s\"'<>]{1,200}@[^\s\"'<>,;)]{1,200}"
 )
-_TOKEN = re.compile(r"(?<![\w+/=.-])[A-Za-z0-9+/_-]{20,200}={0,2}(?![\w+/=])")
-ASSIGNED_HEX = re.compile(r"(?<=\w=)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{24,128}(?!\w)", re.IGNORECASE)
+_TOKEN = regex(r"(?<![\w+/=.-])[A-Za-z0-9+/_-]{20,200}={0,2}(?![\w+/=])")
+ASSIGNED_HEX = regex(r"(?<=\w=)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{24,128}(?!\w)", re.IGNORECASE)
 _ENTROPY = Base64HighEntropyString()
 
 _KEY_MATERIAL = 3.7
 """Bits a character: a random base64 text of 20 characters has 3.8 to 4.3, a name in camel case 3.2 to 3.7."""
 
 
-_BASIC = re.compile(
+_BASIC = regex(
     r"\bauthorization\W{1,3}basic\s+(?P<value>[\w+/]{8,}={0,2})|(?<![\w:])(?P<bot>\d{6,12}:[\w-]{30,60})", re.IGNORECASE
 )
 

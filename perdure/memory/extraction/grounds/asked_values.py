@@ -9,6 +9,7 @@ from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.grounds.asked_values_abroad import ABROAD, asked_abroad
 from perdure.memory.extraction.grounds.questions import is_marked_as_question
+from perdure.memory.extraction.patterns import regex
 
 
 class AskedValue(NamedTuple):
@@ -165,50 +166,48 @@ _VERB_FIRST = (
     r"|who|where|how|when|pin|wrong|bad|weak|expired|missing|without|with|by|incorrect|invalid|set|use|see|try|no)"
 )
 _POSSESSED = r"(?:your|[\w-]+['’]s)"
-_OF_ELECTRONICS = re.compile(
+_OF_ELECTRONICS = regex(
     r"\b(?:gpio|leds?|header|board|arduino|connector|chip|wire|sensor|servo|relay|esp\d*|raspberry|bowling|jumper"
     r"|pinout"
     r"|hinge|map)\b",
     re.IGNORECASE,
 )
-_LOWER_PIN = re.compile(r"\b(?:what|which) pin (?:is|does|are|was|on|should (?:it|the)|has|goes)\b")
+_LOWER_PIN = regex(r"\b(?:what|which) pin (?:is|does|are|was|on|should (?:it|the)|has|goes)\b")
 
 _UNNAMED = {
-    Kind.PIN: re.compile(
+    Kind.PIN: regex(
         r"\b(?:what|how|which)\b.*\b(?:unlock|disarm|get (?:in|into)|(?:opens?|turns? off|switch(?:es)? off)\b.*"
         r"\b(?:alarm|lock|door|safe|gate|vault|locker)|(?:alarm|lock|door|safe|gate) (?:off|open))\b"
         r"|\b(?:what['’]?s|what is|what was|which is) (?:the|your|that) code\b(?=\W*$| (?:again|then|now)\b)"
         r"|\b(?:what|which) (?:code|digits)\b.*\b(?:receive|received|get|got|open|opens|unlock|unlocks|enter|type)\b",
         re.IGNORECASE,
     ),
-    Kind.BIRTH: re.compile(
+    Kind.BIRTH: regex(
         r"\bwhen (?:were you|was (?:he|she|\w+)) born\b"
         r"|\bwhen(?:['’]s| is) (?:your|his|her|their|[\w-]+['’]s) birthday\b(?! \w)",
         re.IGNORECASE,
     ),
-    Kind.PHONE: re.compile(
+    Kind.PHONE: regex(
         r"\b(?:what|which) number\b.*\b(?:call|ring|text|phone|reach|dial)"
         r"|\b(?:where|how|what) (?:can|could|may|shall|should|do|would) (?:i|we|they|the \w+) (?:best "
         r"|quickly )?(?:reach"
         r"|call|ring|phone|text) (?:you|him|her)\b|\bwhat.*\breach you\b",
         re.IGNORECASE,
     ),
-    Kind.PLATE: re.compile(
-        r"\b(?:which|what) (?:car|vehicle)\b(?!.*\b(?:drive|buy|rent|like|prefer)\b)", re.IGNORECASE
-    ),
-    Kind.ADDRESS: re.compile(
+    Kind.PLATE: regex(r"\b(?:which|what) (?:car|vehicle)\b(?!.*\b(?:drive|buy|rent|like|prefer)\b)", re.IGNORECASE),
+    Kind.ADDRESS: regex(
         r"\bwhere (?:do|does|did) (?:you|he|she) live\b|\bwhere\b.*\b(?:deliver(?:y|ed)?|ship(?:ped)?|courier|parcel"
         r"|pick (?:you|it|them) up)\b|\bwhere are you (?:based|living|located)\b",
         re.IGNORECASE,
     ),
 }
 
-SPEAKER = re.compile(r"^(?:user|agent|tool): ")
+SPEAKER = regex(r"^(?:user|agent|tool): ")
 """Who said what came before something, where it begins with that."""
 
 _LONGEST = 600
 """Characters of a sentence that are looked at, at its end: with all of them, time would grow with their square."""
-_SENTENCES = re.compile(r"(?<=[.!?？])\s+|\n+")
+_SENTENCES = regex(r"(?<=[.!?？])\s+|\n+")
 
 
 @cache
@@ -226,14 +225,14 @@ def _ways_to_ask(kind: Kind) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
     framed = rf"{framed}|{missing}|^{_LEAD}your (?:{_GAP}){{0,5}}?{name},? (?:please|pls)\b"
     told = rf"^{_LEAD}{_POSSESSED} (?:{_GAP}){{0,5}}?{name}{_REST}{_TRAIL}\W*$|{bare} ?(?::|=|…|,? ?(?:please|pls))\W*$"
     return (
-        re.compile(framed, re.IGNORECASE),
-        re.compile(rf"{bare}\W*$", re.IGNORECASE),
-        re.compile(rf"{told}|^\W*(?:the )?(?:{names})\W*$", re.IGNORECASE),
+        regex(framed, re.IGNORECASE),
+        regex(rf"{bare}\W*$", re.IGNORECASE),
+        regex(rf"{told}|^\W*(?:the )?(?:{names})\W*$", re.IGNORECASE),
     )
 
 
-_NAMED = {kind: re.compile(names, re.IGNORECASE) for kind, names in _NAMES.items()}
-_MAY_ASK = re.compile(
+_NAMED = {kind: regex(names, re.IGNORECASE) for kind, names in _NAMES.items()}
+_MAY_ASK = regex(
     rf"\b(?:{'|'.join(_NAMES.values())}|unlock|disarm|alarm|lock|door|safe|gate|vault|get in|get into|codes?|born"
     rf"|number|reach|call|ring|text|car|vehicle|live|living|based|located|deliver\w*|ship\w*|courier|parcel|pick)\b"
     rf"|{ABROAD}",
@@ -241,22 +240,16 @@ _MAY_ASK = re.compile(
 )
 """Without any of these words nothing is asked for: most turns are told apart here, in a twentieth of the time
 (measured)."""
-_OF_ANY_WORDS = re.compile(rf"\b(?:{_ANY_WORDS})\b", re.IGNORECASE)
-_ONLY_NAMED = {
-    kind: re.compile(rf"(?<![\w-])(?:{_NAMES[kind]}){_END}", re.IGNORECASE) for kind in (Kind.PASSWORD, Kind.PIN)
-}
-_OF_IT = re.compile(
+_OF_ANY_WORDS = regex(rf"\b(?:{_ANY_WORDS})\b", re.IGNORECASE)
+_ONLY_NAMED = {kind: regex(rf"(?<![\w-])(?:{_NAMES[kind]}){_END}", re.IGNORECASE) for kind in (Kind.PASSWORD, Kind.PIN)}
+_OF_IT = regex(
     r"\b(?:what(?:['’]?s| is| was| would)? (?:it|that|the new one|yours)(?: (?:be|now|again|then))?"
     r"|(?:tell|give|send) (?:me|us)|enter it|type it)\W*$",
     re.IGNORECASE,
 )
 """Asks for what was named before: "I forgot the password, what is it?"."""
-_FORBIDS = re.compile(
-    r"\b(?:never|don['’]t|do not|should not|must not|nobody|no need to) (?:ever )?[a-z]+\b", re.IGNORECASE
-)
-_REPORTS = re.compile(
-    r"^\W*(?:when|if|whenever|once|after|as soon as) (?:i|we|they|he|she)\b[^,?]*[.!]?$", re.IGNORECASE
-)
+_FORBIDS = regex(r"\b(?:never|don['’]t|do not|should not|must not|nobody|no need to) (?:ever )?[a-z]+\b", re.IGNORECASE)
+_REPORTS = regex(r"^\W*(?:when|if|whenever|once|after|as soon as) (?:i|we|they|he|she)\b[^,?]*[.!]?$", re.IGNORECASE)
 
 
 def wanted(before: str) -> Iterator[AskedValue]:

@@ -4,6 +4,7 @@ import re
 
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.extraction.grounds.questions import is_marked_as_question
+from perdure.memory.extraction.patterns import regex
 
 _PASSWORDS = (
     r"(?:[a-zäöü]+-?)?(?:pass(?:wort|wörter)|kennwort|losungswort|passphrase)|zugangsdaten|mots? de passe|mdp"
@@ -44,7 +45,7 @@ _WISHES = (
     r"|geef|zeg|voer|typ|vul|noem|stuur|nodig|alstublieft|alsjeblieft|graag|bevestig|kies"
     r"|d[êe]-me|diga(?:-me)?|digite|insira|introduza|escreva|preciso d[aeo]|me (?:d[áêe]|diga|passa)|informe|envie"
 )
-_ELSEWHERE = re.compile(
+_ELSEWHERE = regex(
     r"^\W*(?:und |et |y |e |en )?(?:wer|wem|wo|woher|wohin|wann|warum|wieso|wie (?:lang|oft|viele|sicher|stark)|qui|où"
     r"|quand|pourquoi|combien|comment|qui[eé]n|d[oó]nde|cu[aá]ndo|cu[aá]nt[oa]s?|por qu[eé]|(?:quel(?:le)?|qu[eé]"
     r"|che|quale?|welke?|welche[rsnm]?) (?:services?|dienst|system\w*|servicio|sistema|servizio"
@@ -82,16 +83,16 @@ def _asking(names: str) -> tuple[re.Pattern[str], ...]:
     """Return what asks for a value, what wishes for it, its name alone, and what only sounds like a wish for it."""
     name = rf"(?<![\w-])(?:{names})(?![\w-])"
     return (
-        re.compile(
+        regex(
             rf"(?<!\w)(?:{_ASKS}){_GAP}\W+{name}(?!\W+(?:geändert|vergessen|changé|cambiado|cambiato|gewijzigd))", re.I
         ),
-        re.compile(
+        regex(
             rf"(?<!\w)(?:{_WISHES})(?!\w)(?:\W+[\w'’-]+){{0,3}}?\W+{name}"
             rf"|{name}\W+(?:[\w'’-]+\W+){{0,3}}?(?:{_WISHES})(?!\w)",
             re.I,
         ),
-        re.compile(rf"^{_LEAD}(?:{_OWN}[ ]?)?{name}{_OF}\W*$", re.I),
-        re.compile(
+        regex(rf"^{_LEAD}(?:{_OWN}[ ]?)?{name}{_OF}\W*$", re.I),
+        regex(
             rf"(?<!\w)(?:{_CHANGES})(?:\W+[\w'’-]+){{0,2}}?\W+{name}"
             rf"|{name}(?:\W+[\w'’-]+){{0,2}}?\W+(?:{_CHANGES})(?!\w)"
             rf"|(?<!\w){_NEEDS_ONE}(?:\W+[\w'’-]+)?\W+{_ONE}(?:\W+[\w'’-]+)?\W+{name}",

@@ -2,6 +2,8 @@
 
 import re
 
+from perdure.memory.extraction.patterns import regex
+
 _SOMEBODY = r"(?:the |this |our |my )?(?:user|customer|client|caller|guest|subscriber|he|she)"
 _OFTEN = (
     r"(?:usually|often|always|mostly|typically|generally|normally|commonly|regularly|frequently|routinely|repeatedly"
@@ -12,24 +14,24 @@ _STATES = (
     r"|expect|is\b|are\b|was\b|has\b|have\b|had\b|must\b|can\b|can't|cannot|may\b)"
 )
 """Verbs of what somebody says, wants or is, which needs no second look."""
-_HABIT = re.compile(
+_HABIT = regex(
     rf"^{_SOMEBODY} (?:{_OFTEN} (?!{_STATES})|(?:tends|is inclined) to (?!{_STATES})"
     rf"|keeps (?!{_STATES})\w+ing\b|has a habit of\b|is in the habit of\b"
     # "Runs a bakery that never closes" is of the bakery.
     rf"|(?!{_STATES})\w+s (?:(?:(?!\b(?:that|which|who)\b)[^,;.]){{1,60}} )?{_OFTEN}\b)"
     rf"|^{_OFTEN},? {_SOMEBODY} (?!{_STATES})"
 )
-_ACT = re.compile(
+_ACT = regex(
     rf"^{_SOMEBODY} (?:has |just |again )?(?:booked|reordered|clicked|skipped|ignored|dismissed|searched|scrolled)\b"
     rf"|^{_SOMEBODY} (?:has |just |again )?(?:picked|chose|chosen|ordered|selected|opened)\b"
     rf"(?:(?!\b(?:that|which|who)\b)[^;.])*\b(?:{_OFTEN}|again)\b"
     rf"|^{_SOMEBODY} (?:has )?again (?:picked|chose|chosen|ordered|selected|opened)\b"
 )
 """What somebody did, which may be chance. What they chose or ordered is a decision, unless they do it over again."""
-_FREQUENCY = re.compile(
+_FREQUENCY = regex(
     rf"\b{_OFTEN}\b,?|\b(?:(?:tends|is inclined) to|keeps|(?:has a|is in the) habit of|again)\b", re.IGNORECASE
 )
-_SELDOM = re.compile(r"\b(?:rarely|seldom|hardly ever|never)\b", re.IGNORECASE)
+_SELDOM = regex(r"\b(?:rarely|seldom|hardly ever|never)\b", re.IGNORECASE)
 
 
 def is_behaviour(words: str) -> bool:

@@ -2,7 +2,9 @@
 
 import re
 
-_CHANGE_OF_MIND = re.compile(
+from perdure.memory.extraction.patterns import regex
+
+_CHANGE_OF_MIND = regex(
     r"\b(?:changed my mind|(?:come|came) (?:round|around)(?: to|(?=:))|come to (?:see|prefer|like)|gone off|given up"
     r"|gave up|ceased to|scrapped|dropped (?:that|it)|switched|shifted|transferred|promoted|upgraded|succeeded"
     r"|took over|taken over"
@@ -14,20 +16,20 @@ _CHANGE_OF_MIND = re.compile(
     r"|(?:is|are) (?:gone|out|history|retired)[,;] [^,;]{3,60}\b(?:now|again|instead|is what|is who)\b)",
     re.IGNORECASE,
 )
-_TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more|by now)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
-_REASON = re.compile(
+_TURN_BACK = regex(r",?\s*\b(?:again|any ?more|once more|by now)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
+_REASON = regex(
     r"[,;]\s*(?:because |since |as )?(?:(?:the|that|this|our|my|their|its) )?[\w.'-]+(?: [\w.'-]+)? "
     r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting |so )*(?:too \w+|shocking|boring|tiring"
     r"|exhausting|confusing|annoying|disappointing|appalling|frustrating|alarming|unbearable|awful|terrible|dreadful"
     r"|outrageous|ridiculous|a (?:pain|mess|disaster|nightmare|waste of \w+))[.!]?\s*$",
     re.IGNORECASE,
 )
-_DECIDED = re.compile(
+_DECIDED = regex(
     r",\s+(?:the|our|my) [\w' -]{2,30} (?:has|have) (?:decided|ruled|voted|agreed)(?: (?:so|that|it))?[.!]?\s*$",
     re.IGNORECASE,
 )
 """Who decided what was said before."""
-_PART = re.compile(r"[,;:]\s+|\s+(?:and|so)\s+(?=(?:my|our|the|it|i|we|that)\b)")
+_PART = regex(r"[,;:]\s+|\s+(?:and|so)\s+(?=(?:my|our|the|it|i|we|that)\b)")
 
 
 def holds_from_now_on(words: str) -> bool:

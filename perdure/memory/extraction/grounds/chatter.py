@@ -3,6 +3,7 @@
 import re
 
 from perdure.memory.extraction.grounds.stability import stands
+from perdure.memory.extraction.patterns import regex
 
 _CHATTER = frozenset(
     re.findall(
@@ -42,7 +43,7 @@ _CHATTER = frozenset(
         "heck gosh god geez jeez man omg omfg wtf smh tbh imo btw fyi np nvm idk tho though",
     )
 )
-_EXCLAMATION = re.compile(
+_EXCLAMATION = regex(
     r"^(?:what an? |how (?:nice|lovely|cool|sweet|funny|annoying|exciting|kind|sad|cute|weird|strange)\b"
     r"|such is|so (?:much for|it goes)|good (?:luck|morning|evening|afternoon|night|job|one|point|question"
     r"|call)|well done|happy (?:birthday|friday|monday|new|to help|holidays|anniversary|to)|have a (?:good"
@@ -90,7 +91,7 @@ def is_chatter(words: str) -> bool:
     )
 
 
-_SAYING = re.compile(
+_SAYING = regex(
     r"^(?:(?:(?:right then|anyway|now|so),? )?where were we|an? (?:very )?(?:good|happy|merry|lovely"
     r"|warm) (?:morning|evening|afternoon|day|welcome)"
     r"|(?:mm-hm|uh-huh|mhm|aha|go on),? |good things come|i could murder|(?:rome|easy come|never a dull moment"
@@ -128,8 +129,8 @@ _SAYING = re.compile(
     r"|job done|job's a|sorted|consider it|message received|copy that|ten four|will do|on it|aye|och|mmm+|hear,? hear"
     r"|amen|preach)\b"
 )
-_OWN = re.compile(r"\W*(?:i'm|i|my|we|we're|never|always|no|only)\b")
-_EVALUATION = re.compile(
+_OWN = regex(r"\W*(?:i'm|i|my|we|we're|never|always|no|only)\b")
+_EVALUATION = regex(
     r"^(?:all good|not (?:bad|great|good|too bad|ideal)|brilliant|perfect|great|excellent|awesome|amazing"
     r"|fantastic|wonderful|lovely|understood|noted|got it|agreed"
     r"|exactly|indeed|absolutely|definitely|totally|interesting|impressive|good (?:stuff|to go|for you)"
@@ -138,7 +139,7 @@ _EVALUATION = re.compile(
     r"|was) (?:\w+ )?(?:great|nice|fun|good|bad|awful|weird|annoying|crazy)|done|almost there|okay|ok"
     r"|back to (?:work|it|the)|same here|speak soon|here (?:goes|comes)|see below|nothing (?:much|new))\b"
 )
-_SERVICE = re.compile(
+_SERVICE = regex(
     r"^(?:here(?:'s| is| are)|attached|please find|below (?:is|are)|see (?:the )?(?:attached|below)"
     r"|the (?:file|report|summary|document|list|draft|result|results) (?:is|are) (?:attached|below|ready"
     r"|here)"
@@ -156,12 +157,12 @@ def is_service(words: str) -> bool:
     return bool(_SERVICE.match(words.strip(" \t\"'([-*•!.,")))
 
 
-_DEICTIC = re.compile(
+_DEICTIC = regex(
     r"^(?:(?:and|but|so|well|no|yes),? )?(?:that|this|it|these|those|he|she|they|that one|this one"
     r"|the other one|the (?:first|second|last|latter|former)(?: one)?)(?:'s|'re| is| was| are| were"
     r"| works?| worked| looks?| did| does| do| has| had| goes| went| should| can| needs?)?\b"
 )
-_EXPLETIVE = re.compile(
+_EXPLETIVE = regex(
     r"^it(?:'s| is| was| takes| took| turned| turns| costs?| happens| helps| rains| matters| would"
     r"| has been) .*\b(?:to|that|for|from|until|because|when|since|was|is)\b"
 )

@@ -2,7 +2,9 @@
 
 import re
 
-_RUMOUR = re.compile(
+from perdure.memory.extraction.patterns import regex
+
+_RUMOUR = regex(
     r"\b(?:rumou?rs?(?! (?:check\w*|page|column|detect\w+|filter|module|service|feature|board|app)\b)|rumou?red"
     r"|gossip\w*|grapevine|hearsay|according to (?:an?|some|one) (?:\w+ )?(?:post|thread|comment|tweet|blog|forum"
     r"|user|review|article|stranger|website)\w*|anonymous (?:comment|source|tip|post|letter|caller|user|review"
@@ -47,18 +49,18 @@ _SAYS = (
     r"|mentions?|mentioned|whispers?|whispered|insists?|insisted|thinks?|believes?|hints?|hinted|let slip"
     r"|confided|gossips?|suspects?|reckons?|heard)"
 )
-_TOLD = re.compile(
+_TOLD = regex(
     rf"(?:^(?:and |but |so |well |oh )?(?:\w+ ){{1,2}}|\b(?:X[\w'x]*|(?:my|the|our|his|her|their|your"
     rf"|this|that|these|those) (?:[\w'-]+ ){{0,5}}?{_PEOPLE}(?: (?:at|in|from|of|next"
     rf"|on) (?:[\w']+ ){{0,3}}?[\w']+)?|(?:X[\w'x]*|\w+)'s [\w'-]+|he|she|they) )(?:has |have |once |just |also "
     rf"|always )?{_SAYS}\b(?! (?:court|department|handler|adjuster|team|desk|form|process|manager)s?\b)(?P<what>.*)",
 )
-_ACCORDING = re.compile(
+_ACCORDING = regex(
     rf"\bper (?:a |an |some |my |the |our )?{_PEOPLE}\b|\b(?:according to|if you (?:believe|ask)|says) (?:a |an "
     rf"|some |my |the |our "
     rf"|one of \w+ |his |her )?(?:\w+ )?(?:{_PEOPLE}|X[\w'x]*)\b"
 )
-_ANYONE = re.compile(
+_ANYONE = regex(
     rf"^\W*+(?:(?:to me|me|us)\W++)?(?:that )?(?:(?:the )?X\w*|he|she|they|mr|mrs|ms|miss|dr|(?:the|our"
     rf"|his|her|their|my"
     rf"|some|both|all) (?:\w+ ){{0,2}}?{_PEOPLE})\b"
@@ -67,7 +69,7 @@ _SAY = (
     r"(?:say|says|said|claim|claims|think|thinks|thought|believe|believes|reckon|reckons|swear|swears|insist|insists"
     r"|maintain|maintains|whisper|tell me|are saying|were saying)"
 )
-_GOING_ROUND = re.compile(
+_GOING_ROUND = regex(
     r"\b(?:(?:you|one|we|i) (?:do |keep |often |sometimes |always )?hear(?:ing)? (?:stories|things|tales|talk"
     r"|whispers|it said|rumblings|about|of)"
     r"|(?:there are|there's|heard|many|some|funny|odd|bad|wild) (?:stories|tales|whispers|talk|murmurs|mutterings)"
@@ -85,7 +87,7 @@ _GOING_ROUND = re.compile(
     rf"|locals|villagers|parents|staff|crew|cleaners?|porters?|guards?|gardeners?|drivers?|bakers?|barman|barmaid|landlords?|tabloids?|papers?|press|internet|forums?|town|village"
     rf"|street|office|school gate|grapevine) (?:\w+ )?{_SAY} (?!to\b|no\b|yes\b|that we\b|we\b|i\b|my\b|our\b))\b"
 )
-_GOSSIP = re.compile(
+_GOSSIP = regex(
     r"\b(?:divorc\w+|having an affair|(?:an|the) affair|got fired|was fired|been fired|sacked"
     r"|getting fired|arrested|prison|jail|kickbacks?|brib\w+|drunk|drinks (?:at|on|too|a lot|heavily)"
     r"|drinking|debts?|gambl\w+|steal\w*|stole|cheat\w*|fak(?:es|ed|ing)|embezzl\w+|addict\w*|rehab"
@@ -94,14 +96,14 @@ _GOSSIP = re.compile(
     r"|criminal|affair with|on the take|fiddl\w+|plagiari\w+|job[- ]hunting|looking for (?:a new"
     r"|another) job)\b"
 )
-_OF_A_PERSON = re.compile(
+_OF_A_PERSON = regex(
     r"^\W*(?:X\w*(?:'s \w+)?(?: (?:in|from|at|of) (?:the )?\w+)?|he|she|they|(?:the|our|my) (?:new |old "
     r"|former )?(?:neighbou?rs?|boss|ceo|manager|colleague|tenant|landlord|guy|teacher|coach|intern"
     r"|mayor)) "
 )
 
 
-_IT_IS_SAID = re.compile(
+_IT_IS_SAID = regex(
     r"\b(?:it's|it is|it was) (?:\w+ )?(?:said|believed|thought|claimed|reported|rumou?red|alleged|whispered)\b"
 )
 

@@ -2,8 +2,10 @@
 
 import re
 
+from perdure.memory.extraction.patterns import regex
+
 _HEDGES = (
-    re.compile(
+    regex(
         r"^could be that\b|\b(?:i'd|i would|we'd) have to (?:look|check|ask|find out)\b"
         r"|\bnobody (?:has |could )?(?:told|tell|tells|knows?|said)\b[^.;]{0,20}\bwhich\b"
         r"|\b(?:maybe|perhaps|possibly|probably|presumably|conceivably|(?:is|are|was|'s|be|quite|entirely|always"
@@ -42,26 +44,26 @@ _HEDGES = (
         r"|quite sure|almost certain|almost sure|(?:half|nearly) certain|reasonably (?:sure|confident)"
         r"|i want to say)\b"
     ),
-    re.compile(
+    regex(
         r"^(?:it |that |this |things? |there )?(?:looks?|sounds?|feels?) (?:like|as)\b|\b(?:it|this"
         r"|that) (?:looks|sounds|feels) like\b"
     ),
 )
-_PERMISSION = re.compile(
+_PERMISSION = regex(
     r"\b(?:only|at most|no more|not|without|never|up to|unless|until|nobody|no one|none|nothing|neither"
     r"|no [a-z]+|any time|anyone|anybody|everyone|everybody|each|all|any|more than|fewer than|at least"
     r"|when|if|after|before)\b"
 )
-_PERMITTED = re.compile(
+_PERMITTED = regex(
     r"\b(?:guests?|users?|visitors?|members?|employees|students|pupils|tenants|contractors?|staff"
     r"|customers|clients|dogs|pets|kids|children|residents|teams?|developers?|admins?|interns?|juniors"
     r"|seniors|players|drivers|passengers|parents|patients|people|cars|vehicles|bikes|it|callers|readers"
     r"|editors?|moderators?|owners?|reviewers?|you) may (?!be\b|have\b|need\b|want\b|also be\b|well\b)"
 )
-_MAY = re.compile(r"\bmay\b")
+_MAY = regex(r"\bmay\b")
 
 
-_OPEN = re.compile(
+_OPEN = regex(
     r"^(?:it's |it is |its )?either\b.*\bor\b|\bhalf[- ](?:sure|remember\w*|certain|decided)\b"
     r"|\bnot (?:yet )?(?:clear|known|agreed|settled)\b|\b(?:is|are|remains?"
     r"|was) (?:still )?(?:an )?open(?: question)?(?=[.!]|\s*$)|^whether\b"
@@ -73,7 +75,7 @@ _OPEN = re.compile(
     r"|confident)\b|\bwild guess\b|\bas i understand\b|\bcorrect me if\b|\bif (?:i'm|i am) (?:right"
     r"|correct|not wrong)\b"
 )
-_COULD = re.compile(
+_COULD = regex(
     r"(?<!so )(?<!one )(?<!nobody )(?<!that )(?<!if )(?<!who )(?<!we )(?<!i )\bcould (?!not\b|never\b|only\b"
     r"|no longer\b"
     r"|finally\b"
@@ -84,7 +86,7 @@ _COULD = re.compile(
     r"|\bwith (?:a bit of |any )?luck\b|\blet's say\b|\bwe don't know\b|\b(?:no one|nobody) knows\b"
     r"|\bguess(?:ed|es)?\b|\bconfidence:? (?:is |of |= ?)?(?:0?\.\d|\d\d? ?%|low)|\bapproximately right\b"
 )
-_ODDS = re.compile(
+_ODDS = regex(
     r"\b(?:chances are|odds are|(?:leads?|led) (?:me|us) to (?:believe|think|suspect|assume)|makes? me (?:think"
     r"|believe|suspect)|i infer"
     r"|suggests? (?:that )?(?:he|she|they|the user)\b|reading between the lines"
@@ -128,7 +130,7 @@ _ODDS = re.compile(
     r"|finger in the air|take a punt|at a push i'd say|if pushed i'd|(?:i'd|i would) hazard|hazard a guess|surely)\b"
     r"|(?:^|[ ,])\(\?\)|\?\?|\bsome(?:where|thing) (?:between|in the region|like|around|near)\b"
 )
-_KIND_OF = re.compile(r"(?:^|\b(?P<before>[a-z']+) )(?:sort|kind) of\b")
+_KIND_OF = regex(r"(?:^|\b(?P<before>[a-z']+) )(?:sort|kind) of\b")
 _DETERMINERS = frozenset(
     re.findall(
         r"\w+",
@@ -137,10 +139,10 @@ _DETERMINERS = frozenset(
 )
 
 
-_NO_MATTER = re.compile(r", [\w' -]{2,25} or not(?=[.!]|\s*$)")
+_NO_MATTER = regex(r", [\w' -]{2,25} or not(?=[.!]|\s*$)")
 """What changes nothing: "school night or not"."""
-_POLITELY = re.compile(r"^(?:could|would) you (?:please |pls )?(?=(?:always|only|never)\b)")
-_MAY_BE_DONE = re.compile(
+_POLITELY = regex(r"^(?:could|would) you (?:please |pls )?(?=(?:always|only|never)\b)")
+_MAY_BE_DONE = regex(
     r"\bmay be (?=(?:renewed|used|returned|booked|reserved|exchanged|borrowed|claimed|transferred)\b[^.;]*\d)"
 )
 

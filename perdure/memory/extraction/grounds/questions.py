@@ -3,53 +3,54 @@
 import re
 
 from perdure.memory.extraction.grounds.stability import recurs
+from perdure.memory.extraction.patterns import regex
 
 _SUBJECT = (
     r"(?:i|you|he|she|it|we|they|the|my|your|our|this|that|these|those|there|any|anyone|anybody|someone"
     r"|somebody|everyone|everything|a|an|his|her|their|all|both|x[\w']*)"
 )
 _QUESTIONS = (
-    re.compile(
+    regex(
         rf"^(?:is|are|am|was|were|does|did|has|had|could|would|shall|isn't|aren't|wasn't|doesn't|didn't"
         rf"|hasn't|can't|couldn't|wouldn't|won't|shouldn't|don't you|haven't) {_SUBJECT}\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"^(?:is|are|was|were|does|did|has|could|would) (?!on\b|in\b|at\b|to\b|not\b|born\b|made\b|called\b"
         r"|like\b|prefer\b|been\b|done\b|a\b)\w+ \w+"
         r"|^(?:can|do|will) [a-z]+s (?!are\b|is\b|have\b|has\b|were\b|was\b|must\b|should\b|can\b|will\b|in\b"
         r"|on\b|not\b)[a-z]+",
         re.IGNORECASE,
     ),
-    re.compile(rf"^(?:should|may|might) {_SUBJECT}\b(?![^?]*,)", re.IGNORECASE),
-    re.compile(
+    regex(rf"^(?:should|may|might) {_SUBJECT}\b(?![^?]*,)", re.IGNORECASE),
+    regex(
         r"^(?:do|can|will|have) (?:i|you|we|they|he|she|it|the|my|our|any|anyone|someone|these|those|your|x\w*)\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"^(?:and |but |so |or )?(?:what|where|why|how|who|whom|whose|which)(?:'s|'re|s)? (?:\w+ ){0,3}?(?:is"
         r"|are|was|were|do|does|did|can|could|should|would|will|has|have|am|shall|gives?)\b(?![^?]*,)",
         re.IGNORECASE,
     ),
-    re.compile(r"^(?:what|where|who|how|why|when)(?:'s|s|'re)\b", re.IGNORECASE),
-    re.compile(r"^when (?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|am|shall)\b", re.IGNORECASE),
-    re.compile(
+    regex(r"^(?:what|where|who|how|why|when)(?:'s|s|'re)\b", re.IGNORECASE),
+    regex(r"^when (?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|am|shall)\b", re.IGNORECASE),
+    regex(
         r"^how (?:many|much|long|often|big|far|old|come|about|late|early|large|high|soon|deep|heavy|fast|tall)\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"^what (?:time|kind|sort|size|colou?r|version|port|day|date|number|type|about|if|else|for|now|next"
         r"|happens|happened)\b",
         re.IGNORECASE,
     ),
-    re.compile(r"^who (?:[a-z]+s|[a-z]+ed|knows|else|all)\b(?!.*,)", re.IGNORECASE),
-    re.compile(r"^which \w+ (?!means|is why)[^,]*$|^(?:why|whose|whom)\b", re.IGNORECASE),
-    re.compile(
+    regex(r"^who (?:[a-z]+s|[a-z]+ed|knows|else|all)\b(?!.*,)", re.IGNORECASE),
+    regex(r"^which \w+ (?!means|is why)[^,]*$|^(?:why|whose|whom)\b", re.IGNORECASE),
+    regex(
         r"^(?:any (?:idea|chance|news|update|updates|luck|thoughts|clue|tips|word)|anyone|anybody|does anyone"
         r"|remind me (?:what|who|when|where|which|how)|quick question|question:)\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"\b(?:i wonder\b|i was wondering|i'm wondering|just wondering|wondering (?:if|whether|what|how|why"
         r"|who|when|where)|(?:can|could|would|will) you (?:please |just |also |maybe )?(?:tell|explain|show"
         r"|check|help|look|find|give|send|remind|confirm|clarify|let|do|run|make|write|list|say)"
@@ -61,7 +62,7 @@ _QUESTIONS = (
         re.IGNORECASE,
     ),
 )
-_WOULD_KNOW = re.compile(
+_WOULD_KNOW = regex(
     r"\b(?:curious|interested|keen|love|like|good|helpful|nice|great|useful|glad|dying|want|wanted|need|trying|eager"
     r"|hoping) to (?:know|hear|find out"
     r"|ask|learn|understand|work out|figure out|see) (?:if|whether|what|which|who|whose|how|when|where|why|more about"
@@ -85,14 +86,14 @@ _WOULD_KNOW = re.compile(
     r"|(?:is|are) (?:it|there|they|you|we) (?:ok|okay|true|possible|any|allowed|worth)|help me (?:understand|choose"
     r"|decide|pick|find|with|out))\b"
 )
-_CLEFT = re.compile(
+_CLEFT = regex(
     r"^(?:what|where|when|how|who) (?:i|we) (?:\w+ly )?(?:can't stand|cannot stand|like|love|hate|prefer|need|want"
     r"|enjoy"
     r"|dislike|care about|look for|avoid|work|live|use)\b.* (?:is|are|was)\b"
 )
 """Begins like a question and states: "What I like is"."""
-_LEAD_IN = re.compile(r"^(?:(?:so|and|but|ok|okay|well|hey|hi|sorry|btw|also|or|now|um|right|anyway|hmm)[, ]+)+")
-_MARK = re.compile(r"[?？؟;]?[?？؟][\s!?.)\"'”’»\]]*(?:[^\w\s]+\s*)*$")
+_LEAD_IN = regex(r"^(?:(?:so|and|but|ok|okay|well|hey|hi|sorry|btw|also|or|now|um|right|anyway|hmm)[, ]+)+")
+_MARK = regex(r"[?？؟;]?[?？؟][\s!?.)\"'”’»\]]*(?:[^\w\s]+\s*)*$")
 
 
 def is_marked_as_question(words: str) -> bool:
@@ -100,14 +101,14 @@ def is_marked_as_question(words: str) -> bool:
     return bool(_MARK.search(words)) or "¿" in words or bool(re.search(r"(?:か|吗|呢|까)[。?？]?$", words.strip()))
 
 
-_TAG = re.compile(
+_TAG = regex(
     r"(?<=\w\w)(?:[,;.]? (?:ok(?:ay)?|al ?right|deal|understood|got it)"
     r"|, (?:so |and )?(?:can|could|will|would) you (?:please )?(?:(?:keep|bear) (?:that|this|it) in mind"
     r"|(?:remember|note|save|store) (?:that|this|it))\b[^?.]{0,40})"
     r"\s*\?+\s*$"
 )
 """What is asked after a statement, and asks nothing of it."""
-_EACH_TIME = re.compile(
+_EACH_TIME = regex(
     r"^(?:can|could|will|would) you (?:please |pls )?(?:always|only|never) (?:write|answer|reply|use|give|put|show"
     r"|format|address|call|speak|explain|send|add|include|list|sort|sign|spell|round|translate|cite|start|end|begin|avoid|ask"
     r"|tell|cc|copy|remind|quote|mention|summari[sz]e)\b"
@@ -134,7 +135,7 @@ _POLITE = (
     r"(?:(?:please|pls|plz|kindly|now|then|ok|okay|so|just|also|and|next|first|can you|could you|would you"
     r"|will you|i need you to|i want you to|i'd like you to|go ahead and|quickly)[ ,]+)*"
 )
-_REQUEST = re.compile(
+_REQUEST = regex(
     rf"^{_POLITE}(?:run|rerun|re-run|open|show|send|fix|summari[sz]e|draft|translate|create|find|search"
     rf"|look (?:up|at|for|into)|check|list|tell|give|generate|remind|book|order|deploy|restart|retry|try"
     rf"|cancel|delete"
@@ -149,12 +150,12 @@ _REQUEST = re.compile(
     r"|these|those|the|a|an|my|our|his|her|their|again|some|another|more|one|all|both|two|three|X\w*"
     r"|everything|something|(?:page|line|step|chapter|section|slide|item|file|row|column|version) \w+))\b"
 )
-_ONCE = re.compile(
+_ONCE = regex(
     r"^(?:please |pls |can you |could you )*(?:stop|wait|hold on|hang on|try again|go on|go ahead|continue"
     r"|proceed|carry on|never ?mind|forget it|undo|retry|remember to|don't forget to|do not forget to"
     r"|remind me|make sure to|let me know (?:when|if|once|how|what)|ping me (?:when|once|if))\b"
 )
-_GENERAL = re.compile(
+_GENERAL = regex(
     r"\b(?:any|anything|instead|rather|only|not|no|unless|without|with|in (?:X\w*|the \w+ (?:mood|tense"
     r"|style|format)|bullet|short|small|plain|simple|full|lower|upper|one|two|three)|as (?!soon|possible"
     r"|well|usual|discussed|planned|agreed)\w+|at most|format|before|first|when(?:ever)? (?:i|we|you)|if"
@@ -162,7 +163,7 @@ _GENERAL = re.compile(
 )
 
 
-_EDIT = re.compile(
+_EDIT = regex(
     rf"^{_POLITE}(?:rename|delete|remove|fix|bump|replace|insert|comment out|uncomment|revert|refactor|move|copy|change"
     r"|extract|inline|edit|append|reformat|drop)\b.*(?<![\w*.])[\w/-]+\.(?:py|js|jsx|ts|tsx|md|go|rs|java|c|cc|cpp|h"
     r"|ya?ml|json|toml|txt|html|css|scss|sh|sql|cfg|ini|lock|ipynb|rb|php|kt|swift|vue|xml|csv)\b"
@@ -170,7 +171,7 @@ _EDIT = re.compile(
 """Asks for a change of one file."""
 
 
-_ASKED_FOR = re.compile(
+_ASKED_FOR = regex(
     rf"^{_POLITE}(?:add|put|set|order|buy|get|send|book|call|remind|start|stop|open|close|play|turn"
     rf"|check)\b.*\b(?:pls|plz|please)"
     r"[.!]?$"

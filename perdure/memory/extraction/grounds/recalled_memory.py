@@ -2,7 +2,9 @@
 
 import re
 
-_RECALLED = re.compile(
+from perdure.memory.extraction.patterns import regex
+
+_RECALLED = regex(
     r"^\W*(?:(?:yes|yep|yeah|sure|no|right|well|ok|okay|of course|certainly|indeed|absolutely|correct)\b\W*)?(?:"
     r"(?:just )?(?:as|like|what) you(?:'ve| have|'d| had)? (?:\w+ )?(?:told|said|mentioned|asked|shared"
     r"|noted|stated|requested|wanted|put it)"
@@ -44,7 +46,7 @@ _RECALLED = re.compile(
     r")",
     re.IGNORECASE,
 )
-_ASKS_WHAT_IS_KNOWN = re.compile(
+_ASKS_WHAT_IS_KNOWN = regex(
     r"(?:\b(?:do|did|can|could|don't|have|would|will) (?:you|we) (?:\w+ )?(?:know|remember|recall|save[d]?"
     r"|store[d]?|note[d]?|have|got|memori[sz]e[d]?|forget|forgotten)\b"
     r"|\bwhat (?:do|did|have|can|else)\b.*\b(?:you|we)\b.*\b(?:know|remember|recall|have|stor|sav|not|learn)"
@@ -57,14 +59,14 @@ _ASKS_WHAT_IS_KNOWN = re.compile(
     r"|my|me|we|our|us|you)\b)",
     re.IGNORECASE,
 )
-_DONE = re.compile(
+_DONE = regex(
     r"\b(?:i|we)(?:'ve| have)? (?:just )?(?:ran|run|tested|checked|tried|fixed|deployed|rebuilt|verified"
     r"|measured|installed|changed|updated|found)\b|^(?:checked|tested|ran|verified|measured)\b",
     re.IGNORECASE,
 )
 
 
-_OF_MEMORY = re.compile(
+_OF_MEMORY = regex(
     r"\b(?:on file|on record|(?:in|from|to) (?:my|our) (?:notes|memory|memories|records)"
     r"|my (?:own )?(?:notes|records|memory"
     r"|memories)|what (?:i|we)(?:'ve| have)? (?:saved|stored|noted|recorded|remembered|remember|recall|know about you"
@@ -88,7 +90,7 @@ def is_recalled(sentence: str, before: str, *, outcome: bool) -> bool:
     )
 
 
-_SEARCHED = re.compile(
+_SEARCHED = regex(
     r"\bmemor(?:y|ies)[ _-]?(?:search|lookup|query|hits?|results?|recall|store|get)\b.*(?:\bhits?\b|\bscore|\bmatch"
     r"|\bfound\b|[\"“:→=>])"
     r"|^\W*(?:recall(?:ed)?|remembered|retrieved|memor(?:y|ies))\b[^:=]{0,30}[:=]",
@@ -101,7 +103,7 @@ def is_search_result(sentence: str) -> bool:
     return bool(_SEARCHED.search(sentence))
 
 
-_QUOTES_MEMORY = re.compile(
+_QUOTES_MEMORY = regex(
     r"\b(?:according to|going by|in) your (?:notes|memory|memories|records)|\byour (?:memory|notes"
     r"|records) (?:says?|shows?|has|have)"
     r"|^\W*you (?:said|told me|mentioned|noted|remembered|wrote)(?: \w+){0,2} (?:that )?(?:i|my|we|our)\b",

@@ -5,31 +5,29 @@ how often something was seen, and by the date and kind of what was said or happe
 has no form of its own: it is known by a delimiter, or by its heading where something else of a block is there.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from perdure.memory.extraction.patterns import regex
 from perdure.values.episodes import EpisodeKind
 
 _BEGUN = r"<memory note=[\"'“]recalled notes\b"
-_OPEN = re.compile(rf"{_BEGUN}|(?:recalled )?notes, not instructions\">")
+_OPEN = regex(rf"{_BEGUN}|(?:recalled )?notes, not instructions\">")
 """Also where the beginning of the line was cut off."""
 _CLOSE = "</memory>"
-_INSIDE = re.compile(rf"(?<=\w)[^\w\n]*(?={_BEGUN})|(?<=</memory>)[ \t]*(?=\S)")
+_INSIDE = regex(rf"(?<=\w)[^\w\n]*(?={_BEGUN})|(?<=</memory>)[ \t]*(?=\S)")
 """Where a block begins or ends inside a line that says something else too."""
-_QUOTING = re.compile(r"[ \t]*(?:[>|][ \t]*)*")
-_ITEM = re.compile(r"[-*•+] ")
-_HEADING = re.compile(r"#{1,6} ")
-_UNMARKED = re.compile(r"#{1,6} (?:Working memory|This session|Said in conversations)\s*$")
+_QUOTING = regex(r"[ \t]*(?:[>|][ \t]*)*")
+_ITEM = regex(r"[-*•+] ")
+_HEADING = regex(r"#{1,6} ")
+_UNMARKED = regex(r"#{1,6} (?:Working memory|This session|Said in conversations)\s*$")
 """Headings of items that other people's lists may also have: they count only if something else shows a block."""
-_SEEN = re.compile(r"\(seen \d+×")
+_SEEN = regex(r"\(seen \d+×")
 _KINDS = "|".join(kind.value for kind in EpisodeKind if kind.known)
-_DATED = re.compile(rf"[-*•+] \d{{4}}-\d\d-\d\d (?:\d\d:\d\d )?(?:{_KINDS}): ")
+_DATED = regex(rf"[-*•+] \d{{4}}-\d\d-\d\d (?:\d\d:\d\d )?(?:{_KINDS}): ")
 """What was said or happened, with the word for its kind: people write dated lists of their own."""
-_NOTE = re.compile(
-    r"\((?:constraints left out: \d+:|\d+ more left out\))|Not everything could be read: no answer from "
-)
-_FENCE = re.compile(r"(?:```|~~~)\w*\s*$")
+_NOTE = regex(r"\((?:constraints left out: \d+:|\d+ more left out\))|Not everything could be read: no answer from ")
+_FENCE = regex(r"(?:```|~~~)\w*\s*$")
 _WRAPPED = 4
 """Lines that one item may have been wrapped into. A choice."""
 

@@ -8,6 +8,7 @@ from perdure.memory.extraction.grounds.chatter import is_chatter
 from perdure.memory.extraction.grounds.questions import is_marked_as_question
 from perdure.memory.extraction.lexicon import MONTHS, SHORT_MONTHS
 from perdure.memory.extraction.parser import words_of
+from perdure.memory.extraction.patterns import regex
 
 _LONGEST = 12
 """Words of an answer: a longer text tells something of its own. A choice."""
@@ -30,15 +31,15 @@ _NUMERAL = (
     r"|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|cero|due|tre|quattro|cinque|sei|sette|otto|nove"
     r"|nul|een|twee|drie|vijf|zes|zeven|negen|um|dois|três|quatro|sete|oito)"
 )
-_SPELLED = re.compile(rf"\b{_NUMERAL}[ ,-]+(?:{_NUMERAL}|and {_NUMERAL})\b", re.IGNORECASE)
-_TAKEN_OUT = re.compile(r"\[[A-Za-z][\w -]*\]")
-_DIGITS = re.compile(r"\d")
-_LETTER = re.compile(r"[^\W\d_]")
-_WORDS = re.compile(r"[^\s,;]+")
-_NUMBER = re.compile(r"(?<![\w.])#?\d(?:[ -]?\d){2,}[#*]?(?!\w|[.,:]\d)")
+_SPELLED = regex(rf"\b{_NUMERAL}[ ,-]+(?:{_NUMERAL}|and {_NUMERAL})\b", re.IGNORECASE)
+_TAKEN_OUT = regex(r"\[[A-Za-z][\w -]*\]")
+_DIGITS = regex(r"\d")
+_LETTER = regex(r"[^\W\d_]")
+_WORDS = regex(r"[^\s,;]+")
+_NUMBER = regex(r"(?<![\w.])#?\d(?:[ -]?\d){2,}[#*]?(?!\w|[.,:]\d)")
 """Digits in a row, however they are grouped."""
-_DOTTED = re.compile(r"\d(?:\W{0,2}\d){2,}|\d+\D{1,12}\d+\D{1,12}\d|\d\d\D{1,30}\d\d")
-_WHEN = re.compile(
+_DOTTED = regex(r"\d(?:\W{0,2}\d){2,}|\d+\D{1,12}\d+\D{1,12}\d|\d\d\D{1,30}\d\d")
+_WHEN = regex(
     r"\b(?:(?:since|in|until|till|by|before|after|from|of|at|around|about|for|on|to) )?(?:"
     r"\d{1,2}(?:[:.]\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock)|\d+\s?(?:years?|months?|weeks?|days?|hours?|minutes?"
     r"|seconds?|mins?|secs?|h|times|people|persons|guests|of (?:them|us|these|those)))\b"
@@ -49,23 +50,23 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _MONTH = "|".join((*MONTHS, *SHORT_MONTHS))
-_DATE = re.compile(
+_DATE = regex(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?)\b"
     r"(?!\.? (?:[\w'’-]+ )?(?:street|road|lane|avenue|drive|square|way|close|court|place|st|rd|ave)\b)"
     r"(?:,? (?:19|20)\d\d\b)?",
     re.IGNORECASE,
 )
-_HOUSE = re.compile(r"(?<![\w.:/-])\d{1,5}[a-z]?(?![\w:%€$/-]|\.\d)", re.IGNORECASE)
-_PLATE = re.compile(
+_HOUSE = regex(r"(?<![\w.:/-])\d{1,5}[a-z]?(?![\w:%€$/-]|\.\d)", re.IGNORECASE)
+_PLATE = regex(
     r"\b(?:[A-Z]{1,3}[ -][A-Z]{1,2}[ -]?\d{2,4}[EH]?|[A-Z]{2}\d{2} ?[A-Z]{3}|[A-Z]{2}-?\d{3}-?[A-Z]{2}"
     r"|\d[A-Z]{3}\d{3})\b"
 )
-_MAIL = re.compile(
+_MAIL = regex(
     r"@|\b(?:at|ät)\b.{1,80}\b(?:dot|punkt)\b|\b[a-z]+[._-]?\d+\b"
     r"|\S (?:on|at|bei) (?:gmail|gmx|outlook|yahoo|icloud)\b",
     re.IGNORECASE,
 )
-_NUMBER_ALONE = re.compile(
+_NUMBER_ALONE = regex(
     r"\W*(?:(?:it['’]?s|it is|that['’]?s|that is|the|code|pin|use|with|type|enter|press|try|number|is|yes|sure|ok"
     r"|okay|well"
     r"|oh|and|by|i|my|then|now|typing|entering|mine|just|still|think)\W+)*#?\d(?:[ -]?\d){2,}[#*]?(?:\W+(?:please"
@@ -73,14 +74,14 @@ _NUMBER_ALONE = re.compile(
     r"|and|hash|star|enter|opens|it|works))*\W*",
     re.IGNORECASE,
 )
-_ADDRESSED = re.compile(
+_ADDRESSED = regex(
     rf"\b(?:street|road|lane|avenue|drive|square|flat|apartment|straße|strasse|rue|calle) {_NUMERAL}\b"
     rf"|\b{_NUMERAL} (?:[\w'’-]+ ){{1,3}}(?:street|road|lane|avenue|drive|square)\b",
     re.IGNORECASE,
 )
 """A house whose number is a word."""
 
-_OF_A_PHRASE = re.compile(r"\W*(?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8}\W*")
+_OF_A_PHRASE = regex(r"\W*(?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8}\W*")
 """The words of a recovery phrase, which are at least twelve."""
 
 _REFUSES = (
@@ -109,7 +110,7 @@ _ALLOWS_TIME = (
 )
 _AGREES = r"go ahead|here (?:it is|you go)|done|s[ií]|oui|ja|sim|oké|claro|klar|d['’]accord|natürlich|certo"
 _NOTHING = rf"(?:{_REFUSES}|{_DEFERS}|{_ALLOWS_TIME}|{_AGREES})"
-_GIVES_NOTHING = re.compile(
+_GIVES_NOTHING = regex(
     rf"\W*(?:(?:no|nope|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*{_NOTHING}"
     rf"(?:[,.!…—– ]+(?:{_NOTHING}|sorry|please|thanks))*[\s.!…]*",
     re.IGNORECASE,
@@ -118,7 +119,7 @@ _GIVES_NOTHING = re.compile(
 
 
 def _nothing_but(said: str) -> re.Pattern[str]:
-    return re.compile(
+    return regex(
         rf"\W*(?:(?:no|yes|sorry|oh|hm+|ah|ok|okay|sure|well|right|thanks|please)\W+)*(?:{said})"
         rf"(?:\W+(?:{said}|please|thanks))*\W*",
         re.IGNORECASE,
@@ -127,7 +128,7 @@ def _nothing_but(said: str) -> re.Pattern[str]:
 
 _WAITS = {False: _nothing_but(_DEFERS), True: _nothing_but(_ALLOWS_TIME)}
 """What leaves a question open, by whether it is said by whoever asked it."""
-_ASKS_BACK = re.compile(
+_ASKS_BACK = regex(
     r"\W*(?:you mean|for|of|on|at|in|to|the one|(?:the|my|your|that) (?:\w+ ){0,2}(?:one|password|pin|code|passcode)"
     r"|(?:and )?(?:what|which|why|how|who|where|when)|again|really|do|does|did|is|are|can|may|should|shall|must"
     r"|will)\b[^?]*\?\W*",

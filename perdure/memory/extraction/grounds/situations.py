@@ -1,6 +1,6 @@
 """Where somebody is and what goes on around them just then: weather, bodies, screens, queues, errands. Pure."""
 
-import re
+from perdure.memory.extraction.patterns import regex
 
 _CONDITIONAL = r"(?! (?:without|unless|if|until|when|before|after|on|because|over|with|for more)\b)"
 _BODY = (
@@ -50,7 +50,7 @@ _HABITUAL_ING = (
 )
 _SITUATIONS = (
     # "Boss is in the room", "two people ahead of me".
-    re.compile(
+    regex(
         r"^(?!(?:nobody|no one|everyone|everybody|never|always|only) ).*\b(?:in the (?:room|next room|same room"
         r"|hallway|waiting area)|(?:ahead of|in front of|behind|next to|beside"
         r"|opposite"
@@ -62,7 +62,7 @@ _SITUATIONS = (
         r"|lives?)\b)"
     ),
     # "Neither will load", "the lid won't come off".
-    re.compile(
+    regex(
         r"\b(?:won't|will not|wouldn't|refuses? to|refusing to|neither (?:\w+ )?will|none (?:of \w+ )?will|can't get "
         r"\w+ to|cannot get \w+ to"
         r"|doesn't want to|isn't going to|keeps? refusing to) (?:load|open|start|boot|connect|charge|stop|budge|respond"
@@ -72,23 +72,23 @@ _SITUATIONS = (
         r"|pick up)\b" + _CONDITIONAL
     ),
     # "I have two tabs open", "got the oven on".
-    re.compile(
+    regex(
         r"^(?:i|we)(?:'ve| have| 've got| have got|'ve got)? (?:got )?[\w' -]{1,40}? (?:open|running|boiling"
         r"|simmering|going|on"
         r"|left|waiting|to go|loading|in the (?:oven|wash|dryer|microwave)|on the (?:stove|hob|boil|go|line|phone))"
         r"(?=[.,;!]|\s*$| and (?:neither|none|both|it|they|all|one))"
     ),
     # "Fog's too thick to see the far hedge".
-    re.compile(
+    regex(
         rf"^(?:the |there's |some |so much )?{_WEATHER}(?:'s| is| has| are| have| keeps?| just| looks?| came| rolled"
         rf"| picked)\b"
     ),
-    re.compile(
+    regex(
         r"(?:'s| is|'re| are|'m| am|was|were) (?:far |way |much )?too (?!spicy|sweet|salty|rich|strong)\w+ (?:out "
         r"|in here )?to [a-z]+"
     ),
     # "My left ear hasn't popped", "my knee keeps clicking".
-    re.compile(
+    regex(
         rf"\b(?:my|his|her|our|their) (?:left |right |lower |upper |poor |big |little |front |whole )*{_BODY} "
         rf"(?:has(?:n't)?|have(?:n't)?"
         r"|keeps?|won't|feels?|felt|hurts?|aches?|itch(?:es)?|throbs?|tingles?|stings?|burns?|bleeds?|twitche?s?"
@@ -98,7 +98,7 @@ _SITUATIONS = (
         r"|are (?:sore|stiff|numb|swollen|blocked|itchy|tender|raw))\b(?! (?:always|been (?:weak|bad) since))"
     ),
     # What has not happened has not happened yet.
-    re.compile(
+    regex(
         r"\b(?:has|have)(?:n't| not)(?: even| quite| really| yet)? (?:\w{3,}ed|come|gone|left|been (?:fed|paid|told"
         r"|answered|served"
         r"|seen|delivered|out|to bed|home)|eaten|slept|had (?:lunch|breakfast|dinner|coffee|a|any|my)|got|found|begun"
@@ -108,7 +108,7 @@ _SITUATIONS = (
         r"(?:years|decades)|ever|anything (?:with|from))\b)"
     ),
     # A machine's state with how long it has lasted.
-    re.compile(
+    regex(
         r"\b(?:active|running|up|idle|connected|waiting|queued|pending|stuck|paused|stalled|blocked|locked|degraded"
         r"|offline|online)\b"
         r"\W{0,3}(?:\(\w+\) ?)?(?:(?:for|since) )?(?:about )?\d+ ?(?:ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?"
@@ -116,24 +116,24 @@ _SITUATIONS = (
         r"|\bactive \(\w+\)|\b\d+ ?(?:of|/) ?\d+ (?:running|ready|healthy|up|online|nodes?|pods?|replicas?|workers?)\b"
     ),
     # "Wearing odd socks": no subject, and no other verb of the clause.
-    re.compile(
+    regex(
         rf"^(?:still |just |now |currently |only |here |sat here |stood here )?(?!{_HABITUAL_ING}\b)[a-z]{{2,}}ing "
         rf"(?![^,;]*\b{_FINITE}\b)"
     ),
     # "Got a blister from the walk", "missed the bus".
-    re.compile(
+    regex(
         rf"^(?:i |we )?(?:(?:have|'ve) )?(?:got|have|had|caught|picked up) (?:a |an |the |another |some |my |both "
         rf")?(?:\w+ )?{_AILMENT}\b"
     ),
-    re.compile(
+    regex(
         rf"^(?:just |nearly |almost |finally |accidentally )?{_HAPPENED} (?:a|an|the|my|our|some|it|up|out|off|two"
         rf"|three|half|right|again|in|on|over)\b"
     ),
-    re.compile(
+    regex(
         r"^(?:need|dying for|gasping for|craving|could (?:do with|use|murder)|ready for|desperate for) (?:a|an|some"
         r"|more|my|sleep|coffee|tea)\b"
     ),
-    re.compile(
+    regex(
         r"\b(?:in (?:an|half an|a quarter of an|one|two|three) hours?(?=[.,!]|\s*$)|an hour ago|half an hour ago"
         r"|moments? ago"
         r"|since (?:this|lunch|breakfast|dinner|noon|midday|midnight|landing|waking|takeoff|dawn|sunrise|last night"
@@ -145,7 +145,7 @@ _SITUATIONS = (
         r"|atm|rn|tonite"
         r"|2day|2nite|2moro|tmrw|this arvo|this aft)\b"
     ),
-    re.compile(
+    regex(
         r"(?:'s| is|'re| are) (?:still |now |already |all )?(?:in the (?:oven|wash|washing machine|dryer|pan|pot"
         r"|microwave|bath|sink|shower)"
         r"|on the (?:boil|hob|stove|go|blink|line|phone|turn|way)|off the hook|round the corner|at the door|through "
@@ -153,14 +153,14 @@ _SITUATIONS = (
         r"|meetings|classes|trains)|halfway (?:through|up|down|to)|down to (?:the )?(?:last|\d)|up to (?:page|chapter"
         r"|level|mile))\b"
     ),
-    re.compile(
+    regex(
         r"^(?:only |just |down to |about )?(?:one|two|three|a few|no|\d+) (?:bars?|percent|per cent|%|minutes?|pages?"
         r"|slices?|stops?"
         r"|people|cars?|litres?|drops?|bites?) (?:of (?:signal|battery|milk|fuel|charge|coverage)|left|remaining|to "
         r"go|ahead|in)\b"
     ),
 )
-_ANY_TIME = re.compile(
+_ANY_TIME = regex(
     r"\b(?:now|today|tonight|tomorrow|this (?:week|year|month|morning|evening))\W+(?:or|and|as|like|same as) (?:any"
     r"|every|always|ever"
     r"|on any)\b(?: other)?"

@@ -1,8 +1,8 @@
 """What lasts and what came of something: habits, preferences, rules, results. Pure."""
 
-import re
+from perdure.memory.extraction.patterns import regex
 
-_RECURS = re.compile(
+_RECURS = regex(
     r"\b(?:always|never|(?:don't|do not) ever|every|each|usually|generally|typically|normally|often|mostly|whenever"
     r"|regularly"
     r"|by default|as a rule|in general"
@@ -20,7 +20,7 @@ def recurs(words: str) -> bool:
     return bool(_RECURS.search(words))
 
 
-_STANDS = re.compile(
+_STANDS = regex(
     r"\b(?:prefer\w*|favou?rites?|favou?r|i (?:really |also |only |just |don't |do not )?(?:like|love|hate"
     r"|enjoy|drink|eat|use|wear|read|speak|write|work|live|take|avoid|need|want|stick)|can't stand"
     r"|allergic|vegan|vegetarian|must|mustn't"
@@ -37,7 +37,7 @@ def stands(words: str) -> bool:
     return recurs(words) or bool(_STANDS.search(words))
 
 
-_RESULT = re.compile(
+_RESULT = regex(
     r"\b(?:failed|fails|passed|passes|fixed|fixes|resolved|solved|cured|stopped|worked|works better"
     r"|didn't (?:help|work|fix|change)|did not (?:help|work|fix|change)|helped|reduced|cut|doubled|tripled"
     r"|halved|improved|rose|fell|dropped|saved|got rid|cleared"
@@ -51,14 +51,14 @@ _RESULT = re.compile(
     r"|leaked|exceeded|converted|migrated|raised|lowered|ever since|did nothing|made no difference|had no effect"
     r"|to no avail|in vain)\b"
 )
-_CAUSE = re.compile(
+_CAUSE = regex(
     r"\b(?:after|by|because|since|instead of|rather than|from|once|when|with|without|until|due to|to \d"
     r"|on (?:X|node|python|version|v\d)|only|but|while|in \d|than|via|through|made|brought|cut|fixed"
     r"|resolved|solved|cured|stopped|broke|no effect|worked|helped)\b|[;:]"
 )
 
 
-_COMPARED = re.compile(
+_COMPARED = regex(
     r"\b(?:\w{2,}ed|sang|went|got|came|ran|sold|slept|grew|did|was|were|felt|ate|drank|wrote|read) (?:\w+ ){0,5}?"
     r"(?:more|less|better|worse|twice|half|fewer|faster|slower|cheaper|higher|lower|easier|harder|longer|shorter)\b"
 )

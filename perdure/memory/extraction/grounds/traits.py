@@ -2,7 +2,9 @@
 
 import re
 
-_TRAIT = re.compile(
+from perdure.memory.extraction.patterns import regex
+
+_TRAIT = regex(
     r"\b(?:pregnan\w+|expecting a (?:baby|child)|diabet\w+|cancer|tumou?r|chemo\w*|heart (?:condition"
     r"|problem|disease|trouble|failure)|medical (?:condition|history|issue)"
     r"|(?:health|mental|psychiatric|psychological|medical) (?:problem|condition|issue|disorder|illness"
@@ -54,13 +56,13 @@ _TRAIT = re.compile(
     r"|violence)|victim of)\b",
     re.IGNORECASE,
 )
-_PERSON = re.compile(
+_PERSON = regex(
     r"\b(?:users?|user's|customers?|clients?|patients?|person|they|their|them|he|she|his|her|him"
     r"|employee\w*|tenant|applicant|caller|sender|author|member|account holder|owner|you|your|family|wife"
     r"|husband|partner|spouse|household|somebody|someone)\b|\b(?:mr|mrs|ms|dr)\.? [A-Z]",
     re.IGNORECASE,
 )
-_GUESS = re.compile(
+_GUESS = regex(
     r"\b(?:suggest\w*|indicat\w+|impl(?:y|ies|ied)|point\w* to\w*|hint\w*|seems?|appear\w*|likely|unlikely"
     r"|probabl\w+|possibl\w+|presumabl\w+|apparently|evidently|must be|might|may|could be|judging|based on"
     r"|consistent with|sounds? like"
@@ -73,12 +75,12 @@ _GUESS = re.compile(
 )
 
 
-_ORIGIN = re.compile(
+_ORIGIN = regex(
     r"\b(?:suggest|indicat|impl|point|hint|reveal|betray|speak)\w* (?:to |at |of )?(?:an? )?[A-Z]\w+"
     r" (?:background|origins?"
     r"|ancestry|roots|heritage|descent|family|upbringing|faith)\b"
 )
-_SAID_OF_USER = re.compile(
+_SAID_OF_USER = regex(
     r"^\W*(?:the )?(?:user|customer|person) (?:is|was|has been|suffers?|comes from|belongs to|identifies"
     r"|believes? in|supports|votes"
     r"|struggles|earns|owes|lives alone|must|grew up)\b(?! (?:asked|interested|subscribed|logged|using"
@@ -86,7 +88,7 @@ _SAID_OF_USER = re.compile(
     re.IGNORECASE,
 )
 """What an agent says a user is, other than what the user wants, uses or asked for, is the agent's reading of them."""
-_INFERRED = re.compile(
+_INFERRED = regex(
     r"\b(?:(?:suggest|indicat|impl|point|hint|reveal|mean|signal)\w* (?:to |at |that )?(?:the (?:user|customer|client"
     r"|person)|they|he|she|a person)"
     r"|judging (?:by|from)|going by|inferred|inference|deduced|i (?:infer|deduce|gather|conclude"

@@ -4,8 +4,9 @@ import re
 
 from perdure.memory.extraction.grounds.situations import is_situation, without_any_time
 from perdure.memory.extraction.grounds.stability import recurs
+from perdure.memory.extraction.patterns import regex
 
-_NOW = re.compile(
+_NOW = regex(
     r"\b(?:right now|just now|at the moment|at this (?:very )?(?:moment|minute|second|point)|at present"
     r"|presently|currently|for now|for the moment|for the time being|for the day|temporarily|as we speak"
     r"|as of (?:now|this (?:minute|moment|morning)|right now)"
@@ -24,7 +25,7 @@ _NOW = re.compile(
     r"|still (?:waiting|loading|compiling|stuck|running|trying|working|looking|asleep|down|here|not back"
     r"|no answer)|as i (?:type|write)|on hold|for once)\b"
 )
-_MOMENT = re.compile(
+_MOMENT = regex(
     r"\b(?:brb|afk|bbl|bbs|gtg|g2g|omw|ttyl|back in (?:a|\d+|five|ten)|back soon|be right (?:back|with)"
     r"|be right there|one (?:sec|second|moment|minute)|hang on|hold on|hold the line|give me (?:a|one|two"
     r"|five|ten|\d+) (?:sec|second|minute|min|moment|mo)s?|gimme a|bear with me|wait a (?:sec|second"
@@ -49,11 +50,11 @@ _STABLE_ING = (
     r"|apprenticeship|residency))"
 )
 _STATES = (
-    re.compile(
+    regex(
         rf"\b(?:i'm|i am|im|we're|we are)(?: (?:just|still|already|now|stuck|sitting|standing|back))* (?:on"
         rf"|in|at|inside|outside|by|near|behind) (?:(?:the|a|an|my|our|another|back-to-back) )?{_PLACES}\b"
     ),
-    re.compile(
+    regex(
         r"\b(?:i'm|i am|im|we're|we are|i feel|feeling|i've been)(?: (?:so|really|a bit|very|just|still"
         r"|already|too|quite|pretty|super|absolutely|rather|totally|all|back))* (?:stuck|late|tired|hungry"
         r"|thirsty|cold|hot|freezing|exhausted|sick|ill|busy|swamped|bored|sleepy|hungover|starving|away|afk"
@@ -62,18 +63,18 @@ _STATES = (
         r"|asleep|awake|home|in bed|stressed|nervous|excited|sad|grumpy|under the weather|knackered|wiped"
         r"|drained|dizzy|sore)\b(?! (?:of|with (?:peanuts|nuts)))"
     ),
-    re.compile(
+    regex(
         rf"(?:^|[^\w])(?:i'm|i am|im|we're|we are)(?: (?:just|still|already|now|currently|only|all|both"
         rf"|not))* (?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b"
     ),
-    re.compile(
+    regex(
         rf"^(?:currently |still |just |now )?(?!{_STABLE_ING}\b)(?:queue?ing|waiting|standing|sitting|driving"
         rf"|walking|cooking|typing|wearing|eating|watching|debugging|downloading|uploading|loading|compiling"
         rf"|building|installing|processing|running|retrying|connecting|fetching|syncing|heading|commuting"
         rf"|packing|stuck) (?!.*\b(?:\w+ed|took|made|brought|gave|got|kept|cut|led|is|was|are|were|has|had"
         rf"|did|does|helps?|makes?)\b)(?:(?:in|at|for|on|to|through|with|the|my|a|some|home|step)\b|\d|X|x)"
     ),
-    re.compile(
+    regex(
         r"(?:\b(?:is|are|was|were|seems|went|gone|still|isn't|has gone|keeps going)|\w's|\w're) (?:(?:still"
         r"|all|already|completely|totally|not|very|so|a bit|really|pretty|back|now|just|again|super) )*(?:down"
         r"|offline|online|out of (?:paper|order|ink|toner|milk|battery|coffee)|on fire|crawling|lagging|lag+y"
@@ -86,37 +87,37 @@ _STATES = (
         r"|almost done|nearly done)(?=[.,!;:)]|\s*$| (?:and|so|but|again|because|already|in here|outside|here"
         r"|behind|for|on me|yet|with|minutes|at the|to|\w+ minutes|\d))"
     ),
-    re.compile(
+    regex(
         r"\b(?:cpu|disk|memory|ram|load|battery|phone|laptop|tablet|upload|download|progress|build|deploy|job"
         r"|import|export|backup|sync|queue|usage|install|copy|transfer|migration|scan|render"
         r"|training run)\b[^.]{0,30}?\b(?:at|on|is)\b (?:about |around |only |just |roughly )?\d+ ?(?:%"
         r"|percent|per cent)"
     ),
-    re.compile(
+    regex(
         r"\b(?:status|state|progress)\s*[:=]\s*(?:\w+ )?(?:running|pending|queued|in progress|loading|waiting"
         r"|building|degraded|starting|stopping|active|busy|idle)\b|\bstep \d+ (?:of|/) \d+"
         r"|\b\d+ ?/ ?\d+ (?:done|complete|completed|files|tasks)\b|\b\d+ ?(?:%|percent) (?:done|complete"
         r"|completed|through|uploaded|downloaded|finished|left)|\beta \d|\b(?:build|job|deploy|deployment"
         r"|pipeline|migration|import) (?:is )?(?:still )?(?:running|queued|pending|in progress)\b"
     ),
-    re.compile(
+    regex(
         r"\bmy (?:head|back|stomach|tummy|tooth|teeth|throat|leg|knee|feet|foot|eyes?|neck|shoulder|nose"
         r"|arm) (?:hurts?|aches?|is|are|is killing|really hurts?|'s)\b|\b(?:i've got|i have|got) (?:a |the "
         r"|my )(?:headache|cold|fever|hangover|flu|call|meeting|visitor|visitors|sore|stomach|(?:oven|kettle"
         r"|washing|dinner|stove|baby)\b)"
     ),
-    re.compile(
+    regex(
         r"\b(?:it's|it is|its) (?:so |really |too |a bit |still |very )?(?:raining|snowing|cold|hot|sunny"
         r"|windy|pouring|freezing|dark|loud|noisy|late|stuffy|humid|chilly|quiet)(?: (?:here|outside|out"
         r"|in here|today))?(?=[.,!]|\s*$| so| and)|\b(?:traffic|weather|wifi|signal|connection|reception|line"
         r"|network|vpn|internet)\b[^.]{0,25} (?:is|was|keeps) (?:\w+ )?(?:awful|terrible|bad|horrible|dropping"
         r"|crawling|slow|down|out|spotty|lovely|nice|great|gorgeous|patchy|acting)"
     ),
-    re.compile(
+    regex(
         r"\b(?:i|we)(?:'ve| have)? just (?:\w+ed|got|came|left|ate|had|saw|met|woke|went|made|sent|found|lost"
         r"|broke|spoke|read|heard|took|gotten|been|began|put|bought|hung|sat|stood|missed|spilled|spilt)\b"
     ),
-    re.compile(
+    regex(
         rf"(?<!there )\b(?:is|are|was|were|isn't|aren't|wasn't|weren't|(?<=he)'s|(?<=she)'s|(?<=it)'s|(?<=that)'s"
         rf"|(?<=there)'s|(?<=what)'s|(?<=who)'s|(?<=one)'s|'re) (?:(?:\w+ly|still|already|now"
         rf"|just|not|all|both|also"
@@ -124,23 +125,23 @@ _STATES = (
         rf"|[a-z]{{3,}}s)\b)"
     ),
     # "My daughter's sleeping", and not "my daughter's fencing club".
-    re.compile(
+    regex(
         rf"'s (?:(?:\w+ly|still|already|now|just|not|all|currently) )*(?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b"
         rf"(?! (?:[a-z]+ )?(?:is|are|was|were|has|have|meets?|[a-z]{{3,}}s)\b)"
     ),
-    re.compile(
+    regex(
         r"\b(?:there's|there is|there are) (?:\w+ ){0,5}(?:going on|happening|outside|coming|ahead|at the door"
         r"|on the line|here now)\b|\b(?:someone|somebody|nobody|no one|the \w+) (?:is|'s|are) (?:at|on"
         r"|in) (?:the )?(?:door|phone|line|shower|front desk|bathroom|gate)\b"
     ),
-    re.compile(
+    regex(
         r"\bjust (?:went|came|got|left|started|stopped|finished|crashed|rang|called|arrived|landed|broke|died"
         r"|dropped|fell|fired|ended|began|\w+ed)\b|\bas of \d|\bdepth \d+\b|\bpods? ready\b|^(?:loading"
         r"|deploying|downloading|connecting|waiting|starting|uploading|building|installing|processing"
         r"|syncing)\b[^.]{0,20}\.\.|^(?:warn\w*|info|debug|error)\b.*\b(?:at|usage) \d+ ?%|\b(?:usage|load"
         r"|latency|temperature|queue length|backlog) (?:is |at |of |= ?|: ?)+\d"
     ),
-    re.compile(
+    regex(
         r"^(?:\w+ ){0,3}just (?:arrived|landed|started|finished|got|left|crashed|rang|called|walked|came"
         r"|restarted|broke|died|dropped)\b"
     ),
@@ -152,7 +153,7 @@ _LIVING = (
     r"|fire|smell|noise|leak|delay|problem|issue|outage|bug|glitch|draught|draft|power cut|strike|accident"
     r"|parcel|package|visitor|people|kids|film crew|party)"
 )
-_PERFECT = re.compile(
+_PERFECT = regex(
     r"\b(?:i|we|he|she|it|they|my [\w ]{2,20}?|our [\w ]{2,20}?|the [\w ]{2,20}?|\w+)(?:'ve| have| has"
     r"|'s) (?:just |already |now |finally |also |all |not |still )*(?:been (?!since|for|in|an?|the"
     r"|with)\w+ed|(?!need|indeed|red\b|used|shed|bed\b|feed|seed|weed|speed|breed|creed|sled|med\b|thread)\w{2,}ed"
@@ -162,7 +163,7 @@ _PERFECT = re.compile(
     r"|spilt|forgotten|frozen|begun|hung|woken|risen|stuck|reached|hit|made it|had (?:a|an|no|lunch|dinner"
     r"|breakfast|enough))\b"
 )
-_LASTING_CHANGE = re.compile(
+_LASTING_CHANGE = regex(
     r"\b(?:moved|migrated|switched|replaced|renamed|adopted|chosen|agreed|stopped|banned|outlawed|hired"
     r"|configured|installed|bought|signed|appointed|certified|registered|licen[sc]ed|retired|married"
     r"|closed|opened|merged|deprecated|removed|lived|worked|played|used|owned|standardi[sz]ed|enabled"
@@ -176,7 +177,7 @@ _LASTING_CHANGE = re.compile(
     r"|\d+) times)\b"
     r"|\blast (?:season|year|quarter|summer|winter|spring|autumn|harvest|term|financial year)\b"
 )
-_EVENT = re.compile(
+_EVENT = regex(
     r"^(?:and |but |so |then |oh,? )?(?:i|we|he|she|they|it|that|someone|somebody) (?!turned out)(?:\w+ly |just |also "
     r"|then |really |totally |even |finally |almost |nearly )?(?:had|ate|saw|met|woke|went|made|found|lost"
     r"|broke|spilled|spilt|dropped|forgot|missed|watched|slept|spoke|heard|called|rang|texted|laughed"
@@ -185,7 +186,7 @@ _EVENT = re.compile(
     r"|read|wrote|bought|visited|enjoyed|loved|hated|liked|knew|promised|ran out|drank|rode|sold|won|wore"
     r"|paid|sang|swam|flew|slipped|(?!need|feed|breed|exceed|proceed|speed|seed|succeed)\w+ed)\b"
 )
-_WHERE_IT_STANDS = re.compile(
+_WHERE_IT_STANDS = regex(
     rf"\b(?:there's|there is|there are) (?:an? |no |some |another |this )?(?:\w+ )?{_LIVING}s?\b"
     r"|^(?:i |we )?(?:can't|cannot|can not|couldn't) (?:find|hear|see|open|access|connect|log|reach|get"
     r"|believe|sleep|wait|breathe|concentrate|remember where)\b"
@@ -214,8 +215,8 @@ def is_event(words: str) -> bool:
     return bool(_PERFECT.search(words) or _EVENT.match(words) or _BECAME.match(words))
 
 
-_BECAME = re.compile(r"^(?:it|that|they|we|i|(?:the|my|our) \w+) (?:got|became|turned|grew) \w+[.!]?$")
-_AT_THIS_MOMENT = re.compile(
+_BECAME = regex(r"^(?:it|that|they|we|i|(?:the|my|our) \w+) (?:got|became|turned|grew) \w+[.!]?$")
+_AT_THIS_MOMENT = regex(
     r"\b(?:right now|at (?:the|this) moment|currently|as we speak|as of now|in the (?:last|past) (?:minute"
     r"|hour|second|few minutes)|for a few (?:days|hours|minutes))\b"
     r"|^(?:(?:tonight|today|tomorrow|this (?:morning|afternoon|evening))'s|the \w+ (?:tonight|today"
@@ -229,7 +230,7 @@ _AT_THIS_MOMENT = re.compile(
 )
 
 
-_BARE_STATE = re.compile(
+_BARE_STATE = regex(
     r"(?:\b(?:is|are|was|were|'m|am|seems?|looks?|feels?|got|gone)|'s|'re) (?:(?:\w+ly|so|too|very|all"
     r"|still|now|just|only|half|almost|a bit|a little|quite|pretty|not|again|already|back) )*"
     r"(?:full|flat|low|dead|charged|empty|blocked|closed|open|locked|shut|dirty|busy|tired|awake|asleep"
@@ -279,17 +280,17 @@ _LASTING_TRAIT = (
     r"|a (?:\w+ )?(?:diet|plan|contract|tariff|visa))|with (?:a|the|x\w*)|between|under (?:contract"
     r"|warranty)|" + _STABLE_ING + r")"
 )
-_OF_PERSONS = re.compile(
+_OF_PERSONS = regex(
     rf"^(?:and |but |so )?(?:i'm|i am|im|we're|we are) (?:(?:\w+ly|quite|very|rather|still|also|just|all"
     rf"|both|so|too|pretty|wide|fast) )*+(?!{_LASTING_TRAIT}\b)[a-z]",
     re.IGNORECASE,
 )
-_WHEREABOUTS = re.compile(
+_WHEREABOUTS = regex(
     r"^(?:he|she|they|he's|she's|they're|everyone|everybody|someone|somebody|nobody)(?:'s| is|'re"
     r"| are)? (?:at|on|in|with|behind|out|off|away|upstairs|downstairs|here|back) (?!charge|my"
     r"|the (?:board|team|committee|choir|band))"
 )
-_PASSING_WORDS = re.compile(
+_PASSING_WORDS = regex(
     r"\b(?:half|fast|wide) (?:asleep|awake)\b|\b(?:already|yet|by now|any more|anymore)(?=[.!,]|\s*$)|\b(?:is|are|'s"
     r"|'re|am|'m|ran|run"
     r"|running) out of (?!scope|bounds|print|warranty|date|reach)[a-z]|\b(?:can|could) (?:barely|hardly"
@@ -303,8 +304,7 @@ _PASSING_WORDS = re.compile(
     r"|\bstatus: \w+ing\b|^[\w ./-]{0,30}\b(?:lag|latency|load|usage|depth|backlog|uptime|temperature"
     r"|memory|cpu|delay|throughput|connections|sessions)\b\W{0,3}(?:is |at )?\d[\d.,]* ?(?:s|ms|%|mb|gb|°c"
     r"|req/s|k|m)?\s*$|\bin (?:five|ten|fifteen|twenty|thirty|a few|\d+) minutes\b|\b\d+ (?:users?|people"
-    r"|guests|players"
-    r"|clients) (?:online|here|connected|logged in|waiting)\b|\b(?:till|until) next (?:week|month|monday"
+    r"|guests|players|clients) (?:online|here|connected|logged in|waiting)\b|\b(?:till|until) next (?:week|month|monday"
     r"|tuesday|wednesday|thursday|friday)\b|\bhere (?:already|today|now|at the moment)\b"
 )
 
@@ -320,7 +320,7 @@ def is_of_now(words: str) -> bool:
 
 
 _EACH_DAY = r"(?:i'm|i am|we're|we are) (?:in bed|asleep|up)"
-_LASTS = re.compile(
+_LASTS = regex(
     rf"{_EACH_DAY} by (?:half|quarter|noon|midnight|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d)"
     rf"|^by (?:half |quarter )?[\w: ]{{1,20}}?,? {_EACH_DAY}[.!]?\s*$"
     r"|^(?!.*\b(?:next|today's|this)\b).*\b(?:course|class|classes|lessons?|meetings?|therapy|appointments?|group|workshops?|sessions?|training|degree"
