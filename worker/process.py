@@ -91,9 +91,14 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event, *, 
         client = await connected(addresses.temporal, plugins=[telemetry.plugin])
         await _may_make_key(settings, addresses)
         async with open_services(settings, addresses) as services, contextlib.AsyncExitStack() as stack:
-            unanswered = await _unanswered(services)
-            await namespace.prepare(client)
-            await ensure_schedules(client, settings)
+
+            async def checked() -> list[Callable[[], Awaitable[None]]]:
+                unanswered = await _unanswered(services)
+                await namespace.prepare(client)
+                await ensure_schedules(client, settings)
+                return unanswered
+
+            unanswered, _ = await together(checked(), _warm_up(services))
             stack.enter_context(watched_loop())
             async with make_worker(client, services, settings):
 
@@ -198,7 +203,7 @@ async def _may_make_key(settings: Settings, addresses: Addresses) -> None:
 
 
 async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]:
-    """Refuse data that this worker would damage, and warm up; return the checks that a store did not answer yet."""
+    """Refuse data that this worker would damage; return the checks that a store did not answer yet."""
     unanswered: list[Callable[[], Awaitable[None]]] = []
     for check in (services.belongs, services.prepare):
         try:
@@ -208,10 +213,13 @@ async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]
                 raise
             _log.warning("not checked yet", problem=str(error))
             unanswered.append(check)
+    return unanswered
+
+
+async def _warm_up(services: Services) -> None:
     with contextlib.suppress(StoreUnavailable):
         # The model's first text takes 0.3 s (measured); no recall should have to wait for that.
         await services.embedder.embed(["warm"])
-    return unanswered
 
 
 async def _main(*, reload: bool) -> None:

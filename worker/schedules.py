@@ -25,6 +25,7 @@ from perdure.names import ScheduleId, Workflow
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.errors import translated
+from perdure.together import together
 from perdure.values.changes import PROGRAM, Actor, ActorKind
 from perdure.values.requests import ConsolidateRequest, ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
 
@@ -128,22 +129,25 @@ async def ensure_schedules(client: Client, settings: Settings) -> None:
         InvalidInput: Temporal refuses the time that a setting gives.
         StoreUnavailable: Temporal does not answer.
     """
-    for one in _SCHEDULED:
-        handle, cron = client.get_schedule_handle(one.id), one.cron(settings)
-        if cron == "off":
-            await _delete(handle, settings.task_queue)
-            continue
-        wanted = _definition(one, settings)
+    await together(*(_ensure(client, settings, one) for one in _SCHEDULED))
+
+
+async def _ensure(client: Client, settings: Settings, one: Scheduled) -> None:
+    handle, cron = client.get_schedule_handle(one.id), one.cron(settings)
+    if cron == "off":
+        await _delete(handle, settings.task_queue)
+        return
+    wanted = _definition(one, settings)
+    try:
         try:
-            try:
-                await client.create_schedule(one.id, wanted)
-            except ScheduleAlreadyRunningError:
-                await handle.update(partial(_updated, wanted))
-        except RPCError as error:
-            if error.status is not RPCStatusCode.INVALID_ARGUMENT:
-                raise
-            fix = f"set PERDURE_{one.setting.upper()} to five fields such as '0 3 * * *', or to off"
-            raise InvalidInput(one.setting, f"Temporal refuses {cron!r}: {error.message}", fix=fix) from error
+            await client.create_schedule(one.id, wanted)
+        except ScheduleAlreadyRunningError:
+            await handle.update(partial(_updated, wanted))
+    except RPCError as error:
+        if error.status is not RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        fix = f"set PERDURE_{one.setting.upper()} to five fields such as '0 3 * * *', or to off"
+        raise InvalidInput(one.setting, f"Temporal refuses {cron!r}: {error.message}", fix=fix) from error
 
 
 @translated
