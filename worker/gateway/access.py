@@ -15,6 +15,8 @@ from worker.gateway.memory import MemoryCalls
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+    from perdure.stores.redis.idempotency_keys import Sending
+
 
 class AccessCalls(MemoryCalls):
     """Who may come in to a service. Whoever may make a token is an administrator: no door offers that."""
@@ -95,11 +97,11 @@ class AccessCalls(MemoryCalls):
             await reader.admission(caller, what, operation, admitted=admitted, by=by)
 
     @call
-    async def require_same_request(self, key: str, whose: str, request: bytes, *, by: Actor) -> bool:
+    async def require_same_request(self, key: str, whose: str, request: bytes, *, by: Actor) -> "Sending":
         """Check that an idempotency key is new, or was sent with the same request, and remember it for a day.
 
         Returns:
-            Whether the request was carried out before.
+            The id of the request, the same with each sending, and whether it was carried out before.
 
         Args:
             key: The key.
@@ -113,22 +115,22 @@ class AccessCalls(MemoryCalls):
         """
         from perdure.stores.redis.idempotency_keys import IdempotencyKeys  # noqa: PLC0415  the same
 
-        is_done = await IdempotencyKeys(self._redis()).is_done(key, whose, request)
-        if is_done is None:
+        sending = await IdempotencyKeys(self._redis()).sent(key, whose, request)
+        if sending is None:
             fix = "use a new key for another request"
             raise KeyReused(f"the key {key[:80]!r} was sent before with another request ({fix})")
-        return is_done
+        return sending
 
     @call
-    async def carried_out(self, key: str, whose: str, request: bytes, *, by: Actor) -> None:
-        """Note that the request under an idempotency key was carried out; see ``require_same_request``.
+    async def carried_out(self, key: str, whose: str, request: bytes, identifier: str, *, by: Actor) -> None:
+        """Note that the request with an id was carried out under its idempotency key; see ``require_same_request``.
 
         Raises:
             StoreUnavailable: Redis, which is to know, does not answer.
         """
         from perdure.stores.redis.idempotency_keys import IdempotencyKeys  # noqa: PLC0415  the same
 
-        await IdempotencyKeys(self._redis()).done(key, whose, request)
+        await IdempotencyKeys(self._redis()).done(key, whose, request, identifier)
 
     def _redis(self) -> "Redis":
         """Return this gateway's connection to Redis, which is opened when it is first used."""

@@ -75,10 +75,12 @@ class Once:
         self.key = key
         self.is_repeated = False
         """Whether the same request was carried out under the key before; known once it was identified."""
-        self._sent = ("", b"")
+        self._sent = ("", b"", "")
 
     async def identify(self, user_id: str) -> str:
-        """Return an id for what is asked: the same for the same request under the same key.
+        """Return an id for what is asked: the same for the same request under the same key, while the key is known.
+
+        What the request starts takes it as its own id, so that a repetition meets the first sending.
 
         Raises:
             KeyReused: The key was sent with another request.
@@ -90,9 +92,10 @@ class Once:
         same = json.dumps(json.loads(body), sort_keys=True) if body else ""
         asked = "\n".join([self._request.method, url.path, url.query, same]).encode()
         whose = digest("whose/1", self._caller.user_id or "", self._caller.actor.id, user_id)
-        self._sent = whose, asked
-        self.is_repeated = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
-        return digest("sent/1", whose, url.path, self.key)[:32]
+        sending = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
+        self._sent = whose, asked, sending.id
+        self.is_repeated = sending.is_done
+        return sending.id
 
     async def carry_out(self, act: Callable[[], Awaitable[object]]) -> None:
         """Do what is asked, unless the same request was carried out under the key before: it may be refused by now."""

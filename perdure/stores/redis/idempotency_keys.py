@@ -1,7 +1,11 @@
 """The idempotency keys that requests to a service were sent under, each with a digest of its request, for a day.
 
-What was carried out is noted afterwards: where the service died in between, sending the request again carries it out.
+With each is an id, which what the request starts has as its own: sent again, the request meets what the first sending
+started, also where the service died before it could note that the request was carried out.
 """
+
+from typing import NamedTuple
+from uuid import uuid4
 
 from redis.asyncio import Redis
 
@@ -15,6 +19,15 @@ _KEPT = 24 * 3_600
 _DONE = "done"
 
 
+class Sending(NamedTuple):
+    """What is known of a request that was sent under a key."""
+
+    id: str
+    """The same with each sending, as long as the key is known; of the same request a day later, another one."""
+    is_done: bool
+    """Whether the request was carried out already."""
+
+
 class IdempotencyKeys:
     """Keys that belong to callers, and not to tenants: digests of what includes a random key, which nobody can guess.
 
@@ -25,8 +38,8 @@ class IdempotencyKeys:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
-    async def is_done(self, key: str, whose: str, request: bytes) -> bool | None:
-        """Keep what is asked under a key, unless something is kept.
+    async def sent(self, key: str, whose: str, request: bytes) -> Sending | None:
+        """Keep what is asked under a key, unless something is kept, and return what is known of it.
 
         Args:
             key: The key.
@@ -34,25 +47,36 @@ class IdempotencyKeys:
             request: What is asked.
 
         Returns:
-            Whether it was carried out already. None: another request was sent under the key.
+            None: another request was sent under the key.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
         place, told = _of(key, whose, request)
-        # Where it was kept by this very command, which a broken connection had sent twice, it is not done either.
-        if await ask(self._redis, "SET", place, told, "NX", "EX", _KEPT):
-            return False
-        return {None: False, told: False, told + _DONE: True}.get(await ask(self._redis, "GET", place))
+        own = f"{told} {uuid4().hex}"
+        kept = None
+        while kept is None:
+            # Where it was kept by this very command, which a broken connection had sent twice, it is found as it is.
+            is_first = await ask(self._redis, "SET", place, own, "NX", "EX", _KEPT)
+            # Its day may be over in between.
+            kept = own if is_first else await ask(self._redis, "GET", place)
+        asked, identifier, *state = kept.split()
+        return Sending(identifier, _DONE in state) if asked == told else None
 
-    async def done(self, key: str, whose: str, request: bytes) -> None:
+    async def done(self, key: str, whose: str, request: bytes, identifier: str) -> None:
         """Note that a request was carried out.
 
+        Args:
+            key: The key.
+            whose: Whose key it is.
+            request: What was asked.
+            identifier: The id of its sending.
+
         Raises:
             StoreUnavailable: Redis does not answer.
         """
         place, told = _of(key, whose, request)
-        await ask(self._redis, "SET", place, told + _DONE, "EX", _KEPT)
+        await ask(self._redis, "SET", place, f"{told} {identifier} {_DONE}", "EX", _KEPT)
 
 
 def _of(key: str, whose: str, request: bytes) -> tuple[str, str]:
