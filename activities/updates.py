@@ -8,6 +8,7 @@ from temporalio import activity
 from activities.clocks import temporal_clock
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput
+from perdure.memory import consent_book
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.membership import MemberBook
 from perdure.memory.updates.revisions import operation_of
@@ -75,7 +76,7 @@ class UpdateActivities:
             tenant,
             grant=request.grant,
             withdraw=request.withdraw,
-            operation=f"consent:{activity.info().workflow_run_id}",
+            operation=consent_book.operation_of(tenant, request, activity.info().workflow_run_id or ""),
             by=await self.members.named(tenant, request.by, stated_by),
             at=request.asked_at or activity.info().scheduled_time,
             now=temporal_clock(),

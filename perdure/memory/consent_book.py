@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.identity import digest
 from perdure.memory.audit.audit import Audit
 from perdure.memory.clock import machine_time
 from perdure.memory.wholeness import Wholeness
@@ -17,6 +18,7 @@ from perdure.values.changes import Actor, is_overtaken
 from perdure.values.consents import Consent, latest, refusal, withheld
 from perdure.values.entries import Purpose
 from perdure.values.losses import Store
+from perdure.values.requests import ConsentRequest
 
 
 class ConsentBook:
@@ -115,6 +117,21 @@ class ConsentBook:
 
     async def _said(self, tenant: str) -> list[Consent]:
         return _said(await self._journal.read(tenant, naming=of_kind(Consented)))
+
+
+def operation_of(tenant: str, request: ConsentRequest, run: str) -> str:
+    """Return the id of a statement's operation.
+
+    Args:
+        tenant: Whose consent it is.
+        request: The statement. One that names its sending is the same operation however often it is requested.
+        run: The run that was started for it, which identifies any other.
+    """
+    if not request.sending:
+        return f"consent:{run}"
+    said = [sorted({one.value for one in purposes}) for purposes in (request.grant, request.withdraw)]
+    named = digest("sent consent/1", tenant, request.by.kind.value, request.by.id, request.sending, *said)
+    return f"consent:{named[:32]}"
 
 
 def consents_of(lines: Sequence[Line]) -> dict[Purpose, Consent]:

@@ -300,6 +300,8 @@ class ConsentRequest(OwnedRequest):
 
     grant: tuple[Purpose, ...] = ()
     withdraw: tuple[Purpose, ...] = ()
+    sending: Annotated[str, Field(max_length=200)] = ""
+    """Your own id of this sending: the same sent again under it is one statement, whatever was stated since."""
     by: Actor = PROGRAM
     asked_at: Instant | None = None
     """When it was asked, so that it is not recorded if the user was erased since; None: when a worker is asked."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 from temporalio.client import Client, Plugin
-from temporalio.common import TypedSearchAttributes
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput, PerdureError, TenantKeyMissing, WorkerUnavailable
@@ -195,19 +195,34 @@ class Base:
         result_type: type[R],
         *,
         name: str,
-        about: str = "",
         within: float | None = None,
         id_: str = "",
     ) -> R:
+        """Run a workflow, and return its result.
+
+        Args:
+            workflow: Its type.
+            argument: What it takes.
+            result_type: What it returns.
+            name: What it is called while it is waited for.
+            within: Seconds within which a worker has to answer; None: however long it takes.
+            id_: Its id; empty: a new one. One that runs under it is waited for, and one that failed is run anew.
+
+        Raises:
+            WorkflowAlreadyStartedError: One has completed under the id.
+            WorkerUnavailable: No worker serves the task queue, or none has answered in time.
+        """
         refuse_unknown(argument)
         await self.served()
-        id_ = id_ or "-".join(part for part in (name, about, secrets.token_hex(6)) if part)
+        id_ = id_ or f"{name}-{secrets.token_hex(6)}"
         afterwards = f"the request stays queued as {id_} and runs when a worker is available"
         async with waiting(self._notify, f"answer ({name})", afterwards=afterwards, within=within):
             return await (await self.client()).execute_workflow(
                 workflow,
                 argument,
                 id=id_,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 task_queue=self._settings.task_queue,
                 task_timeout=TASK_TIMEOUT,
                 result_type=result_type,

@@ -1,9 +1,11 @@
 """Requests to memory."""
 
+import secrets
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from perdure.errors import InvalidInput, TenantKeyMissing, UnknownOwner
 from perdure.identity import digest
@@ -184,7 +186,7 @@ class MemoryCalls(Base):
         return await self._execute(Workflow.REDATE_MEMORY, request.changed(by=by), RedateResult, name="redate-memory")
 
     @call
-    async def erase(self, request: EraseRequest, *, by: Actor, is_repeated: bool = False) -> ErasureReceipt:
+    async def erase(self, request: EraseRequest, *, sending: str = "", by: Actor) -> ErasureReceipt:
         """Erase all that is kept of a user or an owner, and prove it; the receipt says what no erasure reaches.
 
         An owner's list of members is erased with the proof. The same request again, because its answer was lost,
@@ -192,26 +194,28 @@ class MemoryCalls(Base):
 
         Args:
             request: Whose memory is erased.
+            sending: An id of this sending: the same again is the same erasure, which leaves what was remembered since.
             by: Who asks.
-            is_repeated: Whether this very request was carried out before: what was remembered since is not its concern.
 
         Raises:
             UnknownOwner: The user does not belong to the owner, or there is none, and the user has no receipt either.
         """
-        about = digest("erasure/1", request.user_id, request.of)[:24]
-        if is_repeated and (known := await self._proved_receipt(f"erase-{about}-")):
-            return known.changed(earlier=True)
+        about = f"erase-{digest('erasure/1', request.user_id, request.of)[:24]}-"
         try:
-            return await self._erased(request.changed(by=by), about)
+            return await self._erased(request.changed(by=by), f"{about}{sending or secrets.token_hex(6)}")
         except UnknownOwner:
-            receipt = await self._proved_receipt(f"erase-{about}-")
+            receipt = await self._proved_receipt(about)
             if receipt is None:
                 raise
             return receipt.changed(earlier=True)
 
     @call
-    async def _erased(self, request: EraseRequest, about: str) -> ErasureReceipt:
-        return await self._execute(Workflow.ERASE_MEMORY, request, ErasureReceipt, name="erase", about=about)
+    async def _erased(self, request: EraseRequest, id_: str) -> ErasureReceipt:
+        try:
+            return await self._execute(Workflow.ERASE_MEMORY, request, ErasureReceipt, name="erase", id_=id_)
+        except WorkflowAlreadyStartedError:
+            first = (await self.client()).get_workflow_handle(id_, result_type=ErasureReceipt)
+            return (await first.result()).changed(earlier=True)
 
     async def _proved_receipt(self, prefix: str) -> ErasureReceipt | None:
         """Return the latest receipt with a proof of the erasures whose ids begin in this way.

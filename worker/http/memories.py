@@ -136,13 +136,8 @@ async def decide(
 async def consent(*, body: ConsentBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
     """Record what a user consents to, and return what holds; with neither grant nor withdraw, only return it."""
     asked = body.asked(caller)
-    await once.identify(str(asked["user_id"]))
-    if once.is_repeated:
-        # The user may have said something else since.
-        asked |= {"grant": [], "withdraw": []}
-    held = await here.consent(validated(ConsentRequest, asked, ""), by=caller.actor)
-    await once.carried_out()
-    return answered(held)
+    asked["sending"] = await once.identify(str(asked["user_id"]))
+    return answered(await here.consent(validated(ConsentRequest, asked, ""), by=caller.actor))
 
 
 @routes.at("GET", "/v2/control/export", TokenScope.READ, media=LINES)
@@ -159,8 +154,6 @@ async def erase(*, body: EraseBody, caller: Asker, here: Here, once: OnceOnly) -
     The receipt says what no erasure reaches. The tokens of a user who is erased no longer count.
     """
     asked = body.asked(caller)
-    await once.identify(str(asked["user_id"]))
-    erasing = here.erase(validated(EraseRequest, asked, ""), by=caller.actor, is_repeated=once.is_repeated)
-    receipt = await within(ERASED_WITHIN, erasing, "the erasure goes on; erase again for a receipt")
-    await once.carried_out()
-    return answered(receipt)
+    sending = await once.identify(str(asked["user_id"]))
+    erasing = here.erase(validated(EraseRequest, asked, ""), sending=sending, by=caller.actor)
+    return answered(await within(ERASED_WITHIN, erasing, "the erasure goes on; erase again for a receipt"))

@@ -8,7 +8,9 @@ import httpx2
 import pytest
 
 from perdure.memory.recall.query import RecallResult
+from perdure.stores.redis.idempotency_keys import IdempotencyKeys
 from perdure.values.access_tokens import TokenScope
+from perdure.values.erasures import ErasureReceipt
 from perdure.values.jobs import Fate, Receipt
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 
@@ -142,6 +144,18 @@ async def test_an_erasure_ends_the_users_own_tokens(service: Service, ada: httpx
     assert user not in {one.user_id for one in await service.gateway.tokens(by=ADMIN)}
 
 
+@pytest.fixture(params=["answered", "cut off"])
+def first_sending(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What becomes of a first sending: the service that carried it out may die before it can note that it did."""
+
+    async def dies(*_: object) -> None:
+        pass
+
+    if request.param == "cut off":
+        monkeypatch.setattr(IdempotencyKeys, "done", dies)
+
+
+@pytest.mark.usefixtures("first_sending")
 async def test_a_consent_sent_again_does_not_undo_its_withdrawal(ada: httpx2.AsyncClient) -> None:
     async def said(key: str, **what: list[str]) -> bool:
         answer = await ada.post("/v2/control/consent", json=what, headers={"Idempotency-Key": key})
@@ -157,6 +171,7 @@ async def test_a_consent_sent_again_does_not_undo_its_withdrawal(ada: httpx2.Asy
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_sending")
 async def test_an_erasure_sent_again_leaves_what_was_remembered_since(service: Service, user: str) -> None:
     async with await service.client() as client:
 
@@ -180,6 +195,22 @@ async def test_an_erasure_sent_again_leaves_what_was_remembered_since(service: S
         # The control: under another key it is asked anew.
         assert not await erased(uuid4().hex)
         assert await kept() == 0
+
+
+@pytest.mark.slow
+async def test_an_erasure_sent_again_meets_the_one_that_is_under_way(service: Service, user: str) -> None:
+    async with await service.client() as client:
+        await remembered(client, FACT, user_id=user)
+
+        async def erased(key: str) -> ErasureReceipt:
+            answer = await client.post("/v2/control/erase", json={"user_id": user}, headers={"Idempotency-Key": key})
+            return ErasureReceipt.model_validate_json(answer.content)
+
+        first = uuid4().hex
+        one, same = await asyncio.gather(*(erased(first) for _ in range(2)))
+        assert (one.proved, one.changed(earlier=True)) == (True, same.changed(earlier=True))
+        # The control: each erasure has an epoch of its own.
+        assert (await erased(uuid4().hex)).epoch > one.epoch
 
 
 async def test_a_job_that_runs_is_never_said_to_have_failed(ada: httpx2.AsyncClient) -> None:

@@ -25,7 +25,7 @@ NEVER = {"by", "asked_at"}
     [
         (bodies.QueryBody, RecallRequest, set[str]()),
         (bodies.IngestBody, RememberRequest, {"session", "turns"}),
-        (bodies.ConsentBody, ConsentRequest, set[str]()),
+        (bodies.ConsentBody, ConsentRequest, {"sending"}),
         (bodies.EraseBody, EraseRequest, set[str]()),
         (bodies.TaskBody, AgentTask, {"chat"}),
         (bodies.CorrectBody, Correction, {"kind", "asked"}),
