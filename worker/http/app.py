@@ -28,6 +28,7 @@ from worker.http.document import documented
 from worker.http.endpoints import JSON, Routes
 from worker.http.event_stream import STREAMS, STREAMS_OF_ONE
 from worker.http.limits import BodyLimits
+from worker.http.path_parts import WholeParts
 from worker.http.request_log import Observing
 from worker.http.request_places import RequestPlaces
 
@@ -103,5 +104,6 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
         sessions=app.state.sessions,
         auditing=auditing,
     )
+    app.add_middleware(WholeParts)
     app.add_middleware(Observing)
     return app

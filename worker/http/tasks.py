@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Path, Query, Request
+from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from perdure.documents import validated
@@ -31,12 +32,17 @@ from worker.http.bodies import (
 from worker.http.endpoints import EVENTS, Routes, answered, listed
 from worker.http.event_stream import EventStream, followed
 from worker.http.ingest import LONGEST_WAIT
+from worker.http.path_parts import encoded, part_of
 from worker.http.request_context import Asker, Here, OnceOnly, UserParam, found_at, while_connected
 from worker.http.request_places import RequestPlaces, whose
 
 routes = Routes("tasks")
 
-Id = Annotated[str, Path(max_length=1_000, description="The task's `workflow_id`, as its start returned it.")]
+Id = Annotated[
+    str,
+    Path(max_length=1_000, description="The task's `workflow_id`, as its start returned it; a slash in it is `%2F`."),
+    BeforeValidator(part_of),
+]
 
 
 class Done(Model):
@@ -66,7 +72,8 @@ async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnl
     task = validated(AgentTask, asked, "", InvalidTask)
     started = await here.start(task, by=caller.actor, again=again)
     await once.carried_out()
-    return answered(started, 202, found_at(f"/v2/control/tasks/{started.workflow_id}", caller, task.user_id))
+    place = f"/v2/control/tasks/{encoded(started.workflow_id)}"
+    return answered(started, 202, found_at(place, caller, task.user_id))
 
 
 @routes.at("GET", "/v2/control/tasks", TokenScope.TASKS, answers=ListedTask, many=True)

@@ -16,6 +16,7 @@ from perdure.errors import PerdureError
 from perdure.values.access_tokens import Caller, TokenScope
 from perdure.values.entries import headline_of
 from worker.http.console.session import FIELD, LOGIN, cookie_of, proof_of
+from worker.http.path_parts import encoded
 from worker.http.problems import audited, status_of
 
 HTML = "text/html"
@@ -58,11 +59,6 @@ def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
-def _path_part(text: str) -> str:
-    # Jinja's own ``urlencode`` leaves slashes as they are.
-    return quote(text, safe="")
-
-
 @functools.cache
 def _templates() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -72,7 +68,8 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"when": _when, "as_json": _as_json, "headline": headline_of, "path_part": _path_part}
+    # Jinja's own ``urlencode`` leaves slashes as they are.
+    made.filters |= {"when": _when, "as_json": _as_json, "headline": headline_of, "path_part": encoded}
     return made
 
 

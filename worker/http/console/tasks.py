@@ -1,7 +1,5 @@
 """Tasks: where each is, what it recalled and why, and where the Temporal UI shows it."""
 
-from urllib.parse import quote
-
 from fastapi import Request
 from starlette.responses import Response
 
@@ -11,6 +9,7 @@ from perdure.values.access_tokens import TokenScope
 from worker.gateway.task_list import TaskFilter
 from worker.http.console.pages import HTML, page, place_of, sent_to, shown, user_named
 from worker.http.endpoints import Routes
+from worker.http.path_parts import encoded
 from worker.http.request_context import Asker, Here
 from worker.http.tasks import Id
 
@@ -43,7 +42,7 @@ async def task_page(*, request: Request, workflow_id: Id, caller: Asker, here: H
     except PerdureError as error:
         problem = str(error)
     ui, namespace = here.temporal_ui, (await here.client()).namespace
-    link = f"{ui}/namespaces/{namespace}/workflows/{quote(workflow_id, safe='')}" if ui else ""
+    link = f"{ui}/namespaces/{namespace}/workflows/{encoded(workflow_id)}" if ui else ""
     return page(request, "task.html", task=listed, state=state, explanation=explanation, problem=problem, temporal=link)
 
 
@@ -54,4 +53,4 @@ async def cancel_here(*, request: Request, workflow_id: Id, caller: Asker, here:
     user = user_named(request)
     await here.require_task_of(caller.user(user) if user else None, workflow_id, by=caller.actor)
     await here.cancel(workflow_id, by=caller.actor)
-    return sent_to(place_of(f"/tasks/{quote(workflow_id, safe='')}", request))
+    return sent_to(place_of(f"/tasks/{encoded(workflow_id)}", request))

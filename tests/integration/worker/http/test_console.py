@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from uuid import uuid4
 
 import httpx2
@@ -14,9 +15,7 @@ import pytest
 from perdure.memory.forgetting.selection import Guard
 from perdure.names import Workflow
 from perdure.values.access_tokens import TokenScope
-from perdure.values.inbox import ASKED
 from perdure.values.jobs import Fate
-from perdure.values.questions import Answer
 from perdure.values.requests import RememberRequest
 from tests.support.console_browser import Browser, browser_with
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
@@ -467,20 +466,23 @@ async def test_what_a_workflow_asks_names_it_and_leads_to_no_task(service: Servi
     await handle.result()
 
 
-async def test_what_no_address_leads_to_has_no_link(service: Service, ada: Browser, user: str) -> None:
-    asks, runs = f"ask/{uuid4()}", f"run/{uuid4()}"
+async def test_what_has_a_slash_in_its_id_is_opened_and_answered(service: Service, ada: Browser, user: str) -> None:
+    asks, runs = f"ask/{uuid4()}", f"run/{uuid4()}/100%2F"
     start = service.here.client.start_workflow
     question: Any = {"user_id": user, "text": "Ship it?"}
     asking = await start(Workflow.ASK_PERSON, question, id=asks, task_queue=service.here.queue)
-    task: Any = {"task_id": "by-hand", "user_id": user, "skill": "echo-it", "inputs": {"text": "hello"}}
+    task: Any = {"task_id": "by-hand", "user_id": user, "skill": "ask-first"}
     running = await start(Workflow.RESUMABLE_AGENT, task, id=runs, task_queue=service.here.queue)
-    shown = await until(lambda: ada.opens("/inbox"), lambda page: "Ship it?" in page)
-    assert "perdure inbox" in shown
-    assert "/inbox/ask" not in shown
-    assert "/tasks/run" not in await until(lambda: ada.opens("/tasks"), lambda page: "by-hand" in page)
-    await service.gateway.answer(asks, Answer(question_id=ASKED, value="yes"), by=ADMIN)
+    await until(lambda: ada.opens("/inbox"), lambda page: "Ship it?" in page and "Say it?" in page)
+    for place in re.findall(r'method="post" action="(/inbox/[^"]+)"', ada.text):
+        question = questions_in(ada.text[ada.text.index(place) :])[0]
+        assert (await ada.sends(place, question=question, value="yes")).headers["location"] == "/inbox"
     await asking.result()
     await running.result()
+    await until(lambda: ada.opens("/tasks"), lambda page: "by-hand" in page)
+    [link] = re.findall(r'href="(/tasks/[^"]+)"', ada.text)
+    assert unquote(link) == f"/tasks/{runs}"
+    assert runs in await ada.opens(link)
 
 
 def questions_in(page: str) -> list[str]:

@@ -3,10 +3,13 @@
 import asyncio
 import json
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx2
 
+from perdure.client import Client
+from perdure.names import Workflow
 from perdure.values.access_tokens import Caller, TokenScope, acting
 from tests.conftest import Servers
 from tests.support.http_service import Service
@@ -64,6 +67,32 @@ async def test_with_a_token_for_all_users_a_task_is_where_its_start_says(service
         shown = await client.get(f"{sent.headers['Location']}&wait=30")
         assert (shown.status_code, shown.json().get("workflow_id")) == (200, sent.json()["workflow_id"]), shown.text
         assert shown.json()["result"]["output"] == "a"
+
+
+async def test_a_task_with_a_slash_in_its_id_is_reached_by_its_user_alone(
+    service: Service, ada: httpx2.AsyncClient, user: str
+) -> None:
+    identifier = f"run/{uuid4().hex}/100%2F/events"
+    given: Any = {"task_id": "by-hand", "user_id": user, "skill": "ask-first"}
+    run = await service.here.client.start_workflow(
+        Workflow.RESUMABLE_AGENT, given, id=identifier, task_queue=service.here.queue
+    )
+    async with Client(service.url, await service.token(user_id=user, person=True)) as client:
+        [question] = await until(client.questions, bool)
+        assert question.workflow_id == identifier
+        assert (await client.task(identifier)).is_open
+        async with service.client_with(await service.token(user_id=f"kim {uuid4().hex}", person=True)) as kim:
+            refused = await kim.post(f"/v2/control/tasks/{quote(identifier, safe='')}/cancel", json={})
+            assert (refused.status_code, refused.json()["code"]) == (404, "PRD116")
+        await client.answer(identifier, question.question.id, "yes")
+        assert (await client.result(identifier)).output == "hello"
+    await run.result()
+    place = f"/v2/control/tasks/{quote(identifier, safe='')}"
+    assert (await ada.get(place)).json()["workflow_id"] == identifier
+    assert (await ada.get(f"{place}/explanation")).status_code == 200
+    assert "event: end" in (await ada.get(f"{place}/events")).text
+    # As parts of the path, they are those of another address.
+    assert (await ada.get(f"/v2/control/tasks/{quote(identifier)}")).status_code == 404
 
 
 async def test_a_person_answers_and_a_program_does_not(service: Service, ada: httpx2.AsyncClient, user: str) -> None:
