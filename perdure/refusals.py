@@ -38,7 +38,7 @@ class ContentRefused(PerdureError):
 
 
 class NotAuthenticated(PerdureError):
-    """A request to a service without a token, or with one that does not count; it never says why it does not."""
+    """A request to a service without a token, or with one that does not count; it tells nothing of those that do."""
 
     code = "PRD500"
 

@@ -10,11 +10,13 @@ from perdure.settings import Settings
 from perdure.values.access_tokens import PREFIX, Caller
 from perdure.values.changes import PROGRAM
 from worker.access.failures import Failures
-from worker.access.local_token import local_caller
+from worker.access.local_token import is_local, local_caller
 from worker.access.provider import Provider
 from worker.gateway import Gateway
 
 _MISSING = "send a token: 'Authorization: Bearer …' (perdure tokens create)"
+
+_FORWARDED = "this machine's own token does not count for what a proxy passes on (make one by perdure tokens create)"
 
 
 class Authenticator:
@@ -37,12 +39,13 @@ class Authenticator:
         self._failures = Failures()
         self._provider = provider_of(settings)
 
-    async def caller(self, authorization: str, address: str) -> Caller:
+    async def caller(self, authorization: str, address: str, *, forwarded: bool) -> Caller:
         """Return whom the header of a request stands for.
 
         Args:
             authorization: The header ``Authorization``; empty: there is none.
             address: Where the request comes from.
+            forwarded: Whether a proxy has passed it on: it may come from anywhere then, and not from this machine.
 
         Raises:
             NotAuthenticated: It has no token, or one that does not count.
@@ -53,13 +56,16 @@ class Authenticator:
         if scheme.lower() != "bearer" or not text:
             raise NotAuthenticated(_MISSING)
         try:
-            return await self._told(text.strip())
+            return await self._told(text.strip(), forwarded=forwarded)
         except NotAuthenticated:
             if wait := self._failures.failed(address, self._clock()):
                 raise TooManyRequests("too many tokens that do not count", retry_after=wait) from None
             raise
 
-    async def _told(self, text: str) -> Caller:
+    async def _told(self, text: str, *, forwarded: bool) -> Caller:
+        if self._local and forwarded and is_local(text):
+            # By its form alone: this tells nobody whether it is the right one.
+            raise NotAuthenticated(_FORWARDED)
         if self._local and (caller := local_caller(self._settings, text)):
             return caller
         if text.startswith(f"{PREFIX}_"):

@@ -38,12 +38,17 @@ def made(settings: Settings) -> Path:
     return path
 
 
+def is_local(text: str) -> bool:
+    """Return whether a text has the form of such a token, whichever machine's it is, if any's."""
+    return text.startswith(_PREFIX) and text.isascii()
+
+
 def local_caller(settings: Settings, text: str) -> Caller | None:
     """Return the person at this machine, where a text is its token; None: it is not.
 
     The file is read each time, so that the token counts no longer once the file is gone.
     """
-    if not text.startswith(_PREFIX) or not text.isascii():
+    if not is_local(text):
         return None
     try:
         kept = file_of(settings).read_text(encoding="ascii").strip()

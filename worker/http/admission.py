@@ -21,6 +21,7 @@ from worker.gateway import Gateway
 from worker.http.console.pages import login_instead, problem_page
 from worker.http.console.session import Sessions
 from worker.http.endpoints import BROWSER, PERSON, SCOPE
+from worker.http.forwarding import is_forwarded
 from worker.http.problems import answer_of
 from worker.http.request_log import MOST_AT_ONCE
 from worker.http.request_places import RequestPlaces, whose
@@ -106,7 +107,7 @@ class RequestAdmission:
             given = _authorization(scope)
             if not given and browser and (token := self._sessions.token_of(scope)):
                 given = f"Bearer {token}"
-            caller = await self._authenticator.caller(given, address)
+            caller = await self._authenticator.caller(given, address, forwarded=is_forwarded(scope))
             # A page that says what the token lacks offers what it permits.
             scope["state"]["caller"] = caller
             if known:

@@ -11,6 +11,7 @@ from worker.http.console.forms import form_of
 from worker.http.console.pages import HTML, PAGES, page, sent_to, shown, static
 from worker.http.console.session import LOGIN, Sessions
 from worker.http.endpoints import Routes
+from worker.http.forwarding import is_forwarded, is_from_https
 
 routes = Routes("console")
 
@@ -39,8 +40,9 @@ async def log_in(*, request: Request) -> Response:
     token = form_of(request).text("token").strip()
     authenticator: Authenticator = request.app.state.authenticator
     gateway: Gateway = request.app.state.gateway
+    address, forwarded = request.client.host if request.client else "", is_forwarded(request.scope)
     try:
-        caller = await authenticator.caller(f"Bearer {token}", request.client.host if request.client else "")
+        caller = await authenticator.caller(f"Bearer {token}", address, forwarded=forwarded)
     except NotAuthenticated as error:
         await gateway.admission(None, _ASKED, request.state.request_id, admitted=False, by=PROGRAM)
         return page(request, "login.html", status=401, problem=str(error).removeprefix(f"{error.code} "))
@@ -48,7 +50,7 @@ async def log_in(*, request: Request) -> Response:
     # Where a page that the token permits is; without any, the first one says what is lacking.
     answer = sent_to(next((place for place, _, scope in PAGES if scope in caller.scopes), PAGES[0][0]))
     sessions: Sessions = request.app.state.sessions
-    sessions.let_in(answer, token)
+    sessions.let_in(answer, token, https=is_from_https(request.scope))
     return answer
 
 
@@ -58,7 +60,7 @@ async def log_out(*, request: Request) -> Response:
     """Forget the token in this browser."""
     answer = sent_to(LOGIN)
     sessions: Sessions = request.app.state.sessions
-    sessions.let_out(answer)
+    sessions.let_out(answer, https=is_from_https(request.scope))
     return answer
 
 

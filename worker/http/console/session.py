@@ -50,7 +50,7 @@ class Sessions:
     Args:
         settings: Where the tenant key is, from which all processes of an installation have the same key. Without it,
             a cookie counts with the process that made it alone.
-        secure: Whether browsers are to send the cookie by HTTPS alone.
+        secure: Whether browsers are to send the cookie by HTTPS alone, wherever they log in.
     """
 
     def __init__(self, settings: Settings, *, secure: bool) -> None:
@@ -71,8 +71,13 @@ class Sessions:
             return ""
         return str(kept["token"]) if kept["until"] > time.time() else ""
 
-    def let_in(self, response: Response, token: str) -> None:
+    def let_in(self, response: Response, token: str, *, https: bool) -> None:
         """Have the browser send a token from now on, until it is closed.
+
+        Args:
+            response: The answer to its login.
+            token: The token.
+            https: Whether it speaks HTTPS, with a proxy say: then it sends the cookie by HTTPS alone.
 
         Raises:
             InvalidInput: It is longer than a browser keeps.
@@ -83,11 +88,11 @@ class Sessions:
         if len(sealed) > _LONGEST:
             fix = "use one that perdure tokens create made"
             raise InvalidInput("token", "is longer than a browser keeps", fix=fix)
-        response.set_cookie(COOKIE, sealed, httponly=True, samesite="strict", secure=self._secure, path="/")
+        response.set_cookie(COOKIE, sealed, httponly=True, samesite="strict", secure=self._secure or https, path="/")
 
-    def let_out(self, response: Response) -> None:
+    def let_out(self, response: Response, *, https: bool) -> None:
         """Have the browser forget the token."""
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=self._secure)
+        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=self._secure or https)
 
 
 def cookie_of(scope: Scope) -> str:

@@ -172,7 +172,7 @@ async def opened(service: Service, method: str, path: str, token: str | None, us
     """Ask for a page as a browser does."""
     sealed = Response()
     sessions: Sessions = service.app.state.sessions
-    sessions.let_in(sealed, token or "")
+    sessions.let_in(sealed, token or "", https=False)
     cookie = sealed.headers["set-cookie"].partition(";")[0].partition("=")[2]
     cookies = {COOKIE: cookie} if token is not None else {}
     query, form = {"user": user} if user is not None else {}, {FIELD: proof_of(cookie)}
@@ -247,6 +247,62 @@ def forged(token: str) -> str:
 async def test_what_is_open_says_nothing_of_anybody(service: Service, place: str) -> None:
     answer = await asked(service, place, None)
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("Forwarded", "for=203.0.113.7;proto=https"),
+        ("Via", "1.1 proxy"),
+        ("X-Forwarded-For", "203.0.113.7"),
+        ("X-Forwarded-For", "127.0.0.1"),
+        ("X-Forwarded-Host", "memory.example.org"),
+        ("X-Forwarded-Proto", "https"),
+        ("X-Real-IP", ""),
+    ],
+    ids=lambda header: header[0],
+)
+async def test_this_machines_token_does_not_count_for_what_a_proxy_passes_on(
+    service: Service, header: tuple[str, str], user: str
+) -> None:
+    headers, right = dict([header]), await service.token(user_id=user)
+    for place in ("GET /v2/control/skills", "POST /mcp"):
+        refused = await asked(service, place, service.local, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (401, "PRD500")
+        assert "a proxy passes on (make one by perdure tokens create)" in refused.json()["detail"]
+        guessed = await asked(service, place, "perdure-local-x", headers=headers)
+        assert guessed.json()["detail"] == refused.json()["detail"], "it does not tell a right one from a wrong one"
+        # The controls: without a proxy it counts, and so does another token behind one.
+        assert (await asked(service, place, service.local)).status_code not in (401, 429)
+        assert (await asked(service, place, right, headers=headers)).status_code not in (401, 403, 429)
+
+
+async def test_in_the_console_this_machines_token_does_not_count_behind_a_proxy(service: Service) -> None:
+    passed_on = {"X-Forwarded-For": "203.0.113.7"}
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        refused = await client.post("/login", data={"token": service.local}, headers=passed_on)
+        assert (refused.status_code, "a proxy passes on" in refused.text) == (401, True)
+        assert (await client.post("/login", data={"token": service.local})).headers["location"] == "/inbox"
+        assert (await client.get("/inbox")).status_code == 200, "the control"
+        assert (await client.get("/inbox", headers=passed_on)).headers["location"] == "/login"
+
+
+@pytest.mark.parametrize(
+    ("headers", "secure"),
+    [
+        ({}, False),
+        ({"X-Forwarded-Proto": "https"}, True),
+        ({"Forwarded": 'for=203.0.113.7;Proto="HTTPS", for=10.0.0.1;proto=http'}, True),
+        ({"X-Forwarded-Proto": "http, https"}, False),
+    ],
+)
+async def test_a_cookie_goes_by_https_alone_where_the_browser_speaks_it_with_a_proxy(
+    service: Service, headers: dict[str, str], secure: bool, user: str
+) -> None:
+    form = {"token": await service.token(user_id=user, person=True)}
+    async with httpx2.AsyncClient(base_url=service.url, trust_env=False) as client:
+        answer = await client.post("/login", data=form, headers=headers)
+    assert (answer.status_code, "; Secure" in answer.headers["set-cookie"]) == (303, secure)
 
 
 async def test_a_path_that_is_none_needs_a_token_too(service: Service) -> None:
