@@ -103,7 +103,11 @@ class PlanRunner:
 
     def _begin(self, action: Action, size: int) -> None:
         if problem := beyond(self._running.task.limits, action, self._running.state):
-            raise TaskFailed(problem)
+            refused = self._plan.refused(self._running.state, action.branch, problem)
+            if refused is None:
+                raise TaskFailed(problem)
+            self._running.state = refused
+            return
         self._running.update(action.branch, path=action.path, shown=action.shown, of_plan=False)
         self._under_way += size
         self._running.branches.start(action.branch, self._act(action, size))

@@ -85,17 +85,17 @@ class GoalPlan:
 
     def next(self, state: TaskState, now: Instant) -> Move:
         """Return the model's next turn, the calls that it wants, or the end."""
-        if state.failure:
-            return Finish(problem=state.failure)
         conversation = conversation_in(state)
         last = conversation.last
         if last is not None and last.is_open:
             return self._calls.of(state, conversation, last, now)
+        if state.failure:
+            return Finish(problem=state.failure)
         if state.branches[MAIN].path:
             return Act()
         if last is not None and last.is_answer:
             return Finish(evaluation=self._answer(last))
-        if problem := self._exhausted(conversation):
+        if problem := self._exhausted(conversation, state.used.tokens):
             return Finish(problem=problem)
         return Act(actions=(self._turn(conversation, now, state.earlier),))
 
@@ -105,13 +105,13 @@ class GoalPlan:
         if branch != MAIN:
             state = _using(state, outcome.tokens)
             if "problem" in parts:
-                return _returned(state, branch, Returned(problem=str(parts["problem"].inline)))
+                return with_returned(state, branch, Returned(problem=str(parts["problem"].inline)))
             skipped = outcome.result.status is StepStatus.SKIPPED
             problem = "a person did not approve it" if skipped else "; ".join(outcome.refused)
             value = parts.get("context") or parts.get("output") or Value()
             if skipped:
                 state = state.reported(branch, branch, StepStatus.SKIPPED, problem)
-            return _returned(state, branch, Returned(output=value, problem=problem)).counted(outcome.result.status)
+            return with_returned(state, branch, Returned(output=value, problem=problem)).counted(outcome.result.status)
         if "reasoned" in parts:
             return self._reasoned(state, conversation, taken_back(Reasoned, parts["reasoned"].inline))
         if "compressed" in parts:
@@ -132,7 +132,11 @@ class GoalPlan:
             uncertain = (*conversation.uncertain, last.calls[place_of(branch)].digest)
             state = positioned(state, conversation.changed(uncertain=uncertain))
         state = state.reported(branch, branch, StepStatus.FAILED, failure.problem, failure.attempt)
-        return _returned(state, branch, returned).counted(StepStatus.FAILED)
+        return with_returned(state, branch, returned).counted(StepStatus.FAILED)
+
+    def refused(self, state: TaskState, branch: str, problem: str) -> TaskState | None:
+        """Return None: beyond its limits, a task with a goal fails."""
+        return None
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
         """Return the state with messages in the conversation; None until the turn under way has ended, with its calls.
@@ -149,8 +153,8 @@ class GoalPlan:
         """Never called: this plan asks no questions itself."""
         raise ValueError(f"{branch} asked nothing")
 
-    def _exhausted(self, conversation: Conversation) -> str:
-        """Return why the model gets no further turn; empty: it gets one."""
+    def _exhausted(self, conversation: Conversation, tokens: int) -> str:
+        """Return why the model gets no further turn, having used so many tokens; empty: it gets one."""
         agent = self._agent
         if conversation.mistakes >= MISTAKES:
             return f"the model made {MISTAKES} unusable turns in a row"
@@ -160,7 +164,7 @@ class GoalPlan:
             return "what the model has to read is longer than it can, however much is left out"
         if conversation.begun - conversation.begun_before >= agent.turns:
             return f"the model took the {agent.turns} turns that agent {agent.name!r} may take (turns)"
-        if (tokens := conversation.tokens - conversation.tokens_before) >= agent.tokens:
+        if tokens >= agent.tokens:
             used = f"the model used {tokens:,} tokens"
             return f"{used}, and agent {agent.name!r} may use {agent.tokens:,} (tokens)"
         return ""
@@ -287,7 +291,7 @@ def _mistakes(conversation: Conversation, turn: ModelTurn) -> int:
     return conversation.mistakes + 1 if turn.is_mistake else 0
 
 
-def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
+def with_returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
     """Return the state with a call's result, and without its branch."""
     conversation = conversation_in(state)
     [*before, turn] = conversation.turns

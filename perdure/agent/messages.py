@@ -54,8 +54,8 @@ def hear(conversation: Conversation, messages: Sequence[TakenMessage]) -> Conver
 def said(conversation: Conversation, message: TakenMessage) -> Conversation:
     """Return a conversation with what somebody who converses said, which the model is to answer.
 
-    What the model may use up counts from here on, and memory is asked again. Of what was said before and got no answer,
-    the last messages stay.
+    The turns that the model may take count from here on, and memory is asked again. Of what was said before and got no
+    answer, the last messages stay.
     """
     heard = Heard(id=message.id, text=message.text, by=message.by, at=message.at)
     *before, last = conversation.turns or (ModelTurn(),)
@@ -66,7 +66,6 @@ def said(conversation: Conversation, message: TakenMessage) -> Conversation:
         turns=(*before, last),
         message=message.id,
         begun_before=conversation.begun,
-        tokens_before=conversation.tokens,
         recalled=None,
         mistakes=0,
         repeated=(),

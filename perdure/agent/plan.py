@@ -129,9 +129,9 @@ class Action:
 
 
 def beyond(limits: Limits, action: Action, state: TaskState) -> str:
-    """Return why an action is more than its task may do; empty: it may begin."""
-    if action.is_step and state.begun >= limits.steps:
-        return f"step {action.path}: the task may run {counted(limits.steps, 'step')} (limits.steps)"
+    """Return why an action is more than its task, or this answer of a conversation, may do; empty: it may begin."""
+    if action.is_step and state.used.steps >= limits.steps:
+        return f"step {action.path}: {_bounded(state)} may run {counted(limits.steps, 'step')} (limits.steps)"
     if action.requests and (problem := spent(limits, state)):
         return f"step {action.path}: {problem}"
     if action.undone_by and len(state.compensations) >= MOST_COMPENSATIONS:
@@ -140,10 +140,15 @@ def beyond(limits: Limits, action: Action, state: TaskState) -> str:
 
 
 def spent(limits: Limits, state: TaskState) -> str:
-    """Return why a task may ask no model any more; empty: it may."""
-    if state.tokens < limits.tokens:
+    """Return why a task, or this answer of a conversation, may ask no model any more; empty: it may."""
+    if (used := state.used.tokens) < limits.tokens:
         return ""
-    return f"the task has used {state.tokens:,} tokens, and may use {limits.tokens:,} (limits.tokens)"
+    return f"{_bounded(state)} has used {used:,} tokens, and may use {limits.tokens:,} (limits.tokens)"
+
+
+def _bounded(state: TaskState) -> str:
+    """Return what limits count for."""
+    return "the task" if state.used_before is None else "this answer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +224,16 @@ class Plan(Protocol):
 
     def failed(self, state: TaskState, branch: str, failure: ActionFailure) -> TaskState:
         """Return the state after a branch's action has failed for good; the branch is free again."""
+        ...
+
+    def refused(self, state: TaskState, branch: str, problem: str) -> TaskState | None:
+        """Return the state where an action does not begin, as it is more than the limits allow; None: the task fails.
+
+        Args:
+            state: The state; the branch is free.
+            branch: The action's branch.
+            problem: What it is beyond.
+        """
         ...
 
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:

@@ -117,6 +117,10 @@ class SkillPlan:
         state = state.positioned(self._route.given_up(cursors, around, problem))
         return self._after(state, branch, Result(status=StepStatus.FAILED))
 
+    def refused(self, state: TaskState, branch: str, problem: str) -> TaskState | None:
+        """Return None: beyond its limits, a task that runs a skill fails."""
+        return None
+
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
         """Never called: the steps of a skill are fixed, and a task that runs one takes no messages."""
         raise ValueError(f"a skill is told nothing ({len(messages)} messages)")

@@ -100,6 +100,14 @@ class Branch(Passed):
     """Whether its action failed before, and a person has it tried again."""
 
 
+class Used(Passed):
+    """What a task has used of what its limits bound."""
+
+    steps: int = 0
+    """Steps that ended or are under way."""
+    tokens: int = 0
+
+
 class TaskState(Passed):
     """Everything about a running task that its next step, or a person, may need."""
 
@@ -122,6 +130,9 @@ class TaskState(Passed):
     """Steps known so far."""
     tokens: int = 0
     """Tokens that its model has used."""
+    used_before: Used | None = Field(default=None, exclude_if=is_none)
+    """In a conversation: what it had used before what was said last, from which on its limits count; None: they count
+    from the beginning."""
     recalled: int = 0
     recalls: tuple[RecallSummary, ...] = ()
     recalls_made: int = 0
@@ -162,6 +173,12 @@ class TaskState(Passed):
     def begun(self) -> int:
         """How many steps ended or are under way; the plan's own questions do not count."""
         return self.done + sum(bool(branch.path) and not branch.of_plan for branch in self.branches.values())
+
+    @property
+    def used(self) -> Used:
+        """What counts against its limits."""
+        before = self.used_before or Used()
+        return Used(steps=self.begun - before.steps, tokens=self.tokens - before.tokens)
 
     @property
     def step(self) -> str:

@@ -106,8 +106,6 @@ class Conversation(Passed):
     """In a conversation with somebody: the id of what they said last."""
     begun_before: int = Field(default=0, exclude_if=is_empty)
     """How many turns there were before that."""
-    tokens_before: int = Field(default=0, exclude_if=is_empty)
-    """Tokens that the model had used by then."""
     recalled: Value | None = None
     """What memory gave for the goal, or for what was said last; None: it was not asked yet."""
     notes: Notes = Notes()

@@ -8,7 +8,7 @@ import pytest
 from perdure import Limits
 from perdure.agent.plan import UNDER_WAY, Action, beyond, has_room
 from perdure.agent.preparation import PreparedTask
-from perdure.agent.state import TaskState
+from perdure.agent.state import TaskState, Used
 from perdure.values.tasks import StepStatus
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -50,3 +50,21 @@ def test_no_further_step_begins_beyond_a_limit_and_no_model_is_asked(
 ) -> None:
     state = TaskState(prepared=PREPARED, started_at=NOW, renewed_at=NOW, tokens=100, ended={StepStatus.DONE: 2})
     assert beyond(limits, Action(branch="s", path="s", **action), state) == told
+
+
+@pytest.mark.parametrize(
+    ("limits", "action", "told"),
+    [
+        (Limits(steps=1, tokens=1), {}, ""),
+        (Limits(steps=1, tokens=11), {"requests": 1}, ""),
+        (Limits(tokens=10), {"requests": 1}, "step s: this answer has used 10 tokens, and may use 10 (limits.tokens)"),
+    ],
+)
+def test_what_was_used_before_the_message_that_is_answered_does_not_count(
+    limits: Limits, action: dict[str, Any], told: str
+) -> None:
+    state = TaskState(prepared=PREPARED, started_at=NOW, renewed_at=NOW, tokens=100, ended={StepStatus.DONE: 2})
+    state = state.changed(used_before=Used(steps=2, tokens=90))
+    assert beyond(limits, Action(branch="s", path="s", **action), state) == told
+    begun = state.branch("b", path="b")
+    assert "this answer may run 1 step" in beyond(Limits(steps=1), Action(branch="s", path="s"), begun)

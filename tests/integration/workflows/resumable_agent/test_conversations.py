@@ -217,6 +217,47 @@ async def test_the_turns_that_an_agent_may_take_count_for_each_message(agents: A
         await handle.cancel()
 
 
+@pytest.mark.slow
+async def test_steps_count_for_each_message_and_end_the_answer_that_takes_more(agents: Agents) -> None:
+    agent = "name: worker\nmodel: openai:test\ntools: [echo]\n"
+
+    def script(asked: Asked) -> Says:
+        text = asked.told[-1]
+        if any(text in output for output in asked.outputs):
+            return Says("Done")
+        wanted = 3 if text == "thrice" else 1
+        return Says(calls=tuple(Call("echo", {"value": f"{text} {place}"}) for place in range(wanted)))
+
+    async with agents(script, agent) as (one, _):
+        handle = await one.start(chat(limits=Limits(steps=2)))
+        assert [(await say(handle, f"once {number}")).text for number in range(3)] == ["Done"] * 3
+        assert "call[2]: this answer may run 2 steps (limits.steps)" in (await say(handle, "thrice")).problem
+        assert (await say(handle, "once more")).text == "Done"
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        result = await handle.result()
+        assert (result.status, result.done) == (Phase.COMPLETED, 6)
+        await one.replay(handle)
+
+
+@pytest.mark.slow
+async def test_tokens_count_for_each_message_and_end_the_answer_that_takes_more(agents: Agents) -> None:
+    agent, most = "name: worker\nmodel: openai:test\ntools: [echo]\n", 2_000
+
+    def script(asked: Asked) -> Says:
+        return Says(calls=(Call("echo", {"value": asked.turns}),)) if asked.told[-1] == "forever" else Says("Done")
+
+    async with agents(script, agent) as (one, server):
+        handle = await one.start(chat(memory="off", limits=Limits(tokens=most)))
+        assert [(await say(handle, f"{number}")).text for number in range(8)] == ["Done"] * 8
+        assert server.tokens > most, "together they have used more than one may"
+        assert f"and may use {most:,} (limits.tokens)" in (await say(handle, "forever")).problem
+        assert (await say(handle, "once more")).text == "Done"
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        result = await handle.result()
+        assert (result.status, result.tokens) == (Phase.COMPLETED, server.tokens)
+        await one.replay(handle)
+
+
 async def test_a_long_reply_is_kept_by_reference(agents: Agents) -> None:
     async with agents(lambda _: Says("long " * 2_000)) as (one, _):
         handle = await one.start(chat())
