@@ -21,7 +21,6 @@ from perdure.temporal.heartbeats import beats
 from perdure.temporal.raw import NotJson, json_of
 from perdure.toolbox import Toolbox
 from perdure.values.bindings import TaskBinding
-from perdure.values.tasks import tokens_in
 
 _OURS = frozenset(one.value for one in Activity)
 _OUR_WORKFLOWS = frozenset(one.value for one in Workflow) - {Workflow.RESUMABLE_AGENT.value}
@@ -66,9 +65,8 @@ class ForeignActivities:
     @activity.defn(name=Activity.END_CALL)
     async def end_call(self, call: EndCall) -> Ended | Asks:
         """Return the outcome of a step whose call has ended."""
-        if call.step.type_name == Workflow.RESUMABLE_AGENT:
-            # Also where the step fails as the result is not what it expects.
-            beats().tokens = tokens_in(call.output)
+        # Also where the step fails as the result is not what it expects.
+        beats().tokens = call.used
         outcome = await self._steps.end(call)
         if isinstance(outcome, Ended):
             await self._session.called(call, this_attempt().workflow_id, outcome)

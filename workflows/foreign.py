@@ -28,6 +28,7 @@ from perdure.skills.foreign import ActivityStep, TaskStep, WorkflowStep
 from perdure.temporal.attributes import tenant_attributes
 from perdure.temporal.raw import NotJson, json_of
 from perdure.tools import Effect
+from perdure.values.tasks import tokens_in
 from workflows import options
 from workflows.failures import is_not_done, problem_of
 from workflows.running_task import RunningTask
@@ -115,7 +116,7 @@ class ForeignCalls:
         ended = end.changed(output=output)
         # With the values that the step refers to.
         if json_size(output) + len(end.model_dump_json().encode()) > _SENT_LIMIT:
-            ended = end.changed(too_large=json_size(output))
+            ended = end.changed(too_large=json_size(output), tokens=tokens_in(output))
         return await self._end(action, ended)
 
     async def _end(self, action: Action, end: EndCall) -> Ended | Asks:

@@ -31,6 +31,7 @@ REPEATS_TOLD = 2
 _NOT_AGAIN = "not called: you have made this same call {times} times in a row, and it may act"
 _TWICE = "not called: it is in this turn already, and it may act"
 _UNCERTAIN = "not called: this same call failed before, and its effect may have happened"
+_NOTHING_LEFT = "not called: no tokens are left for it"
 
 
 class TurnCalls:
@@ -87,7 +88,7 @@ class TurnCalls:
                 correcting = CorrectCall.model_validate({**context, **asked_about, "arguments": given})
                 return Action(branch=path, path=path, activity=Activity.CORRECT, call=correcting)
             case skill if skill in self._offered:
-                return self._skill(path, wanted, state, now)
+                return self._skill(path, wanted, conversation, state, now)
             case tool:
                 shape = self._prepared.tools[tool]
                 approve = f"May {tool} be called?" if tool in self._agent.approve else None
@@ -106,10 +107,14 @@ class TurnCalls:
                 call = StepCall.model_validate(of)
                 return Action(branch=path, path=path, activity=tool, call=call, tool=shape, applies_lessons=True)
 
-    def _skill(self, path: str, wanted: WantedCall, state: TaskState, now: Instant) -> Action:
+    def _skill(
+        self, path: str, wanted: WantedCall, conversation: Conversation, state: TaskState, now: Instant
+    ) -> Action:
         """Return a call of a skill, which is a task of its own."""
         skill, here = wanted.tool, state.branches.get(path)
-        task = task_of_call(self._task, self._offered[skill], turn_of(path), place_of(path))
+        # Its claim names what is done, by skill and inputs, and not how much it may use.
+        tokens = self._share(conversation, state)
+        task = task_of_call(self._task, self._offered[skill], turn_of(path), place_of(path), tokens=tokens)
         # By reference: what the user or the model wrote is no expression.
         args: JsonValue = {**{name: f"${{inputs.task.{name}}}" for name in task}, "inputs": "${inputs.given}"}
         scope = Scope(inputs={"given": wanted.arguments, "task": Value(inline=task)})
@@ -126,23 +131,39 @@ class TurnCalls:
         how: dict[str, Any] = {"summary": skill, "applies_lessons": True}
         return Action(branch=path, path=path, activity=Activity.BEGIN_CALL, call=call, **how)
 
-    def checked(self, turn: ModelTurn, before: Conversation, times: int) -> ModelTurn:
+    def _share(self, conversation: Conversation, state: TaskState) -> int:
+        """Return how many tokens a skill may use that is called now: as many as any other one of the turn."""
+        last = conversation.last or ModelTurn()
+        wanted = (one for place, one in enumerate(last.calls) if last.gave(place) is None and not one.problem)
+        calls = sum(one.tool in self._offered for one in wanted)
+        # What has begun may be called again, also where others have used up everything meanwhile.
+        return max(1, self._left(state) // max(1, calls))
+
+    def _left(self, state: TaskState) -> int:
+        """Return how many tokens the model, and the skills that it calls, may still use."""
+        return min(self._agent.tokens, self._task.limits.tokens) - state.used.tokens
+
+    def checked(self, turn: ModelTurn, before: Conversation, times: int, state: TaskState) -> ModelTurn:
         """Return a turn with a reason on each of its calls that is not made.
 
         Args:
             turn: What the model wants now.
             before: The conversation without it.
             times: How often in a row these calls, or a loop that they end, were wanted before.
+            state: What the task has used, with this turn.
         """
+        left = self._left(state)
         calls = turn.calls
         return turn.changed(
             calls=tuple(
-                call.changed(problem=self._problem(call, calls[:place], before, times))
+                call.changed(problem=self._problem(call, calls[:place], before, times, left))
                 for place, call in enumerate(calls)
             )
         )
 
-    def _problem(self, wanted: WantedCall, beside: Sequence[WantedCall], before: Conversation, times: int) -> str:
+    def _problem(
+        self, wanted: WantedCall, beside: Sequence[WantedCall], before: Conversation, times: int, left: int
+    ) -> str:
         """Return why a call is not made; empty: it is."""
         if wanted.problem:
             return wanted.problem
@@ -152,6 +173,8 @@ class TurnCalls:
         if wanted.tool not in self._prepared.tools and wanted.tool not in self._offered:
             known = ", ".join((*self._offered, *self._agent.tools, *own))
             return f"there is no tool {wanted.tool!r}; there are {known}"
+        if wanted.tool in self._offered and left <= 0:
+            return _NOTHING_LEFT
         return _repetition(wanted.digest, beside, before, times) if self.acts(wanted.tool) else ""
 
     def acts(self, tool: str) -> bool:

@@ -223,7 +223,7 @@ class GoalPlan:
         repeated = repeated_with(turn, conversation)
         if (times := repetitions(repeated)) >= REPEATS_TOLD:
             turn = turn.changed(told=_AGAIN.format(times=times + 1))
-        turn = self._calls.checked(turn, conversation, times)
+        turn = self._calls.checked(turn, conversation, times, positioned(state, changed))
         for place, wanted in enumerate(turn.calls):
             if wanted.tool == MemoryTool.NOTE and not wanted.problem:
                 turn, changed = self._noted(turn, place, wanted, changed)

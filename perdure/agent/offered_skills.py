@@ -78,14 +78,17 @@ def best_first(skills: Iterable[OfferedSkill]) -> tuple[OfferedSkill, ...]:
     return tuple(sorted(skills, key=lambda one: (-one.trials.expected, one.name)))
 
 
-def task_of_call(task: AgentTask, skill: OfferedSkill, turn: int, place: int) -> dict[str, JsonValue]:
-    """Return the task that a call of a skill is, but for its inputs: the same however often its turn is gone through.
+def task_of_call(task: AgentTask, skill: OfferedSkill, turn: int, place: int, *, tokens: int) -> dict[str, JsonValue]:
+    """Return the task that a call of a skill is, but for its inputs.
+
+    It is the same however often its turn is gone through, but for how much it may use.
 
     Args:
         task: The task whose model calls it.
         skill: The skill as the task's model was offered it.
         turn: The number of the turn.
         place: The call's place in it.
+        tokens: How many tokens it may use.
     """
     end = f".t{turn}.c{place}"
     named = task.task_id
@@ -99,7 +102,7 @@ def task_of_call(task: AgentTask, skill: OfferedSkill, turn: int, place: int) ->
         agent=task.agent,
         date=task.date,
         memory=task.memory,
-        limits=task.limits,
+        limits=task.limits.changed(tokens=tokens),
     )
     pinned = CalledSkill(version=skill.version, content=skill.content, kept_by=task.task_id)
     return called.model_dump(mode="json") | {"pinned": pinned.model_dump(mode="json")}

@@ -56,7 +56,7 @@ class Agent(Passed):
     turns: Annotated[int, Field(ge=1, le=10_000)] = 100
     """How many turns of the model one task may take."""
     tokens: Annotated[int, Field(ge=1)] = 1_000_000
-    """How many tokens of the model one task may use, read and written."""
+    """How many tokens of the model one task may use, read and written, with those of the skills that it calls."""
 
     @property
     def judged(self) -> Judge | None:

@@ -165,7 +165,7 @@ class ForeignSteps(StepEvaluator):
                 raise
             lacking = f"its output is not known: {problem}"
             undoing = Compensation(path=call.path, tool=call.step.compensate.tool, problem=lacking)
-            return failed_after(undoing, str(problem))
+            return failed_after(undoing, str(problem)).changed(tokens=call.used)
         if call.owner:
             await self._claims.store(effect, call.owner, packed(call.output))
         names = await self._values.names(call.tenant, call.task_id, call.scope)

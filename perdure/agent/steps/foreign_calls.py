@@ -9,10 +9,11 @@ from perdure.agent.steps.calls import Acting, Resumed, StepContext
 from perdure.errors import InvalidTask
 from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
+from perdure.names import Workflow
 from perdure.skills.foreign import ActivityStep, ForeignStep, TaskStep, WorkflowStep
 from perdure.skills.header import is_empty, is_none
 from perdure.values.bindings import TaskBinding
-from perdure.values.tasks import TaskEnvelope
+from perdure.values.tasks import TaskEnvelope, tokens_in
 
 ForeignKind = Annotated[ActivityStep | WorkflowStep | TaskStep, Field(discriminator="kind")]
 """A step that calls an activity, or runs a workflow or a task."""
@@ -45,11 +46,19 @@ class EndCall(StepContext):
     output: JsonValue = None
     too_large: int = 0
     """The bytes of an output that is too large to be sent; 0: it is sent."""
+    tokens: int = Field(default=0, exclude_if=is_empty)
+    """What models have used for a task whose output is too large."""
     problem: str = ""
     """Why it failed; empty: it did not."""
     not_done: bool = False
     """Whether it is known that nothing happened, though it failed."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> int:
+        """Tokens that models have used for what was called, where that is a task."""
+        is_task = self.step.type_name == Workflow.RESUMABLE_AGENT
+        return (self.tokens or tokens_in(self.output)) if is_task else 0
 
 
 def workflow_id(tenant: str, task_id: str, path: str, arguments: str) -> str:

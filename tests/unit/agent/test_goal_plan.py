@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perdure import Limits
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
+from perdure.agent.offered_skills import OfferedSkill
 from perdure.agent.plan import Act, Action, ActionFailure, Finish
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, RecallCall, RememberCall, Result, StepCall, StepContext, Value
+from perdure.agent.steps.foreign_calls import ForeignCall, arguments_of, child_of, task_of
 from perdure.agent.turns import (
     CallKind,
     Compressed,
@@ -504,3 +507,78 @@ def test_tokens_of_called_skills_count_against_the_agents_and_through_a_rollover
     move = plan.next(state, NOW)
     assert isinstance(move, Finish)
     assert "1,000 tokens" in move.problem
+
+
+def with_skill(tokens: int, limits: Limits) -> tuple[GoalPlan, TaskState]:
+    """Return the plan of an agent that may call a skill."""
+    _, state = plan_of(tokens=tokens, skills=["audit"])
+    offered = OfferedSkill(name="audit", version="1")
+    prepared = state.prepared.changed(offered=(offered,), queue="q")
+    plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="Find it", memory=MemoryMode.OFF, limits=limits), prepared)
+    return plan, plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
+
+
+def called(action: Action) -> dict[str, Any]:
+    """Return the task that a call of a skill is."""
+    assert isinstance(action.call, ForeignCall)
+    task = action.call.scope.inputs["task"].inline
+    assert isinstance(task, dict)
+    return task
+
+
+def share(action: Action) -> int:
+    """Return how many tokens a called skill may use."""
+    return TaskRun.model_validate(called(action)).limits.tokens
+
+
+@pytest.mark.parametrize(("tokens", "limit"), [(1_000, 10_000), (10_000, 1_000)], ids=["agent", "task"])
+def test_what_is_left_when_a_skill_is_called_bounds_it_and_is_shared_by_those_of_one_turn(
+    tokens: int, limit: int
+) -> None:
+    plan, state = with_skill(tokens, Limits(tokens=limit, steps=9))
+    state = reasoned(plan, state, wanted("look"), wanted("audit", "1"), wanted("nothing"), wanted("audit", "2"))
+    look, first, nothing, second = actions(plan, state)
+    assert (share(first), share(second)) == (445, 445)
+    assert called(first)["limits"]["steps"] == 9
+    state = started(state, look, first, nothing, second)
+    outcome = Ended(result=Result(status=StepStatus.DONE), tokens=400)
+    state = plan.ended(state.branch(first.branch, path=""), first.branch, outcome)
+    # As where a person was asked meanwhile, or a later run takes it up.
+    [again] = actions(plan, state.branch(second.branch, path=""))
+    assert (again.path, share(again)) == (second.path, 490)
+
+
+def test_a_skill_is_not_called_where_no_tokens_are_left() -> None:
+    plan, state = with_skill(110, Limits())
+    state = reasoned(plan, state, wanted("audit"), wanted("look"))
+    audit, look = actions(plan, state)
+    assert (audit.activity, look.activity) == ("", "look")
+    assert audit.known is not None
+    assert audit.known.result.parts["problem"].inline == "not called: no tokens are left for it"
+    move = plan.next(returned(plan, state), NOW)
+    assert isinstance(move, Finish)
+    assert "may use 110 (tokens)" in move.problem
+
+
+def test_one_that_has_begun_is_taken_up_again_though_others_have_used_everything() -> None:
+    plan, state = with_skill(1_000, Limits())
+    state = reasoned(plan, state, wanted("audit"), wanted("look"))
+    audit, look = actions(plan, state)
+    state = started(state, audit, look)
+    outcome = Ended(result=Result(status=StepStatus.DONE), tokens=2_000)
+    state = plan.ended(state.branch(look.branch, path=""), look.branch, outcome)
+    [again] = actions(plan, state.branch(audit.branch, path=""))
+    assert (again.activity, share(again)) == (Activity.BEGIN_CALL, 1)
+
+
+def test_how_much_a_skill_may_use_changes_nothing_of_what_its_claim_is_for() -> None:
+    plan, state = with_skill(1_000, Limits())
+    [action] = actions(plan, reasoned(plan, state, wanted("audit", arguments=Value(inline={"lock": "uv.lock"}))))
+    call = action.call
+    assert isinstance(call, ForeignCall)
+    tasks = [{**called(action), "inputs": {"lock": "uv.lock"}} for _ in range(2)]
+    tasks[1] |= {"limits": {**tasks[1]["limits"], "tokens": 1}}
+    [one, other] = tasks
+    assert arguments_of(call.step, [one]) == arguments_of(call.step, [other]) == {"lock": "uv.lock"}
+    assert task_of(call, [one]) == task_of(call, [other]) is not None
+    assert child_of(call, "d", [one]) == child_of(call, "d", [other])

@@ -67,20 +67,20 @@ def test_the_order_does_not_depend_on_that_of_the_agent_s_file(skills: list[Offe
 
 
 def called_as(task: AgentTask, turn: int, place: int) -> TaskRun:
-    return TaskRun.model_validate(task_of_call(task, offered("audit"), turn, place))
+    return TaskRun.model_validate(task_of_call(task, offered("audit"), turn, place, tokens=7))
 
 
 @given(st.from_regex(r"[a-z][a-z0-9._-]{0,79}", fullmatch=True), st.integers(1, 10_000), st.integers(0, 127))
 def test_a_call_is_one_task_of_the_same_user(task_id: str, turn: int, place: int) -> None:
     task = AgentTask(task_id=task_id, user_id="${ada}", goal="Tidy up", session_id="s", memory=MemoryMode.READ)
-    task = task.changed(limits=Limits(tokens=7))
+    task = task.changed(limits=Limits(tokens=9, steps=5))
     called = called_as(task, turn, place)
-    assert (called.user_id, called.session_id, called.memory, called.skill, called.limits.tokens) == (
+    assert (called.user_id, called.session_id, called.memory, called.skill, called.limits) == (
         "${ada}",
         "s",
         MemoryMode.READ,
         "audit",
-        7,
+        Limits(tokens=7, steps=5),
     )
     assert called.pinned is not None
     assert (called.pinned.version, called.pinned.kept_by) == ("audit", task_id)

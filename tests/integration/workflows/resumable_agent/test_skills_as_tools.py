@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from perdure import AgentTask, Answer
@@ -57,7 +58,7 @@ def calls_once(skill: str, **inputs: str) -> Script:
 
 
 def called(task: AgentTask, skill: str) -> AgentTask:
-    found = task_of_call(task, OfferedSkill(name=skill, version=""), 1, 0)
+    found = task_of_call(task, OfferedSkill(name=skill, version=""), 1, 0, tokens=1)
     return AgentTask.model_validate({name: value for name, value in found.items() if name != "pinned"})
 
 
@@ -280,6 +281,30 @@ async def test_tokens_of_a_called_skill_are_its_callers_whether_it_ends_well_or_
     assert (result.tokens, len(server.asked)) == (server.tokens, 5)
 
 
+async def test_what_is_left_of_the_agent_s_tokens_bounds_a_skill_that_it_calls(agents: Agents, tmp_path: Path) -> None:
+    each = "${[1, 2, 3, 4, 5, 6, 7, 8]}"
+    prompt = f"P {'x' * 18_000}"
+    agent = skilled(tmp_path, "asks", f'steps: [{{for_each: "{each}", as: n, steps: [{{id: a, prompt: {prompt}}}]}}]\n')
+
+    def script(asked: Asked) -> Says:
+        if asked.first.startswith("P "):
+            return Says("Something")
+        return Says(calls=(Call("asks", {}),))
+
+    async with agents(script, f"{agent}tokens: 12000\n", settings={"model": "openai:test"}) as (one, server):
+        handle = await one.start(goal("Ask"))
+        with pytest.raises(WorkflowFailureError) as caught:
+            await handle.result()
+        failure = caught.value.cause
+        assert isinstance(failure, ApplicationError)
+        assert "agent 'worker' may use 12,000 (tokens)" in str(failure)
+        assert sum(asked.first.startswith("P ") for asked in server.asked) == 3
+        [result] = failure.details
+        assert result["tokens"] == server.tokens
+        assert "(limits.tokens)" in result["incomplete"][0]["problem"]
+        await one.replay(handle)
+
+
 @pytest.mark.parametrize("becomes", ["steps: [{id: no, tool: garbles, retry: 1}]\n", ""])
 async def test_a_skill_that_is_changed_or_removed_after_it_was_offered_runs_as_it_was_offered(
     agents: Agents, tmp_path: Path, becomes: str
@@ -318,7 +343,7 @@ async def test_a_skill_that_is_changed_or_removed_after_it_was_offered_runs_as_i
 async def test_nobody_but_a_task_says_which_version_of_a_skill_runs(agents: Agents, tmp_path: Path) -> None:
     agent = skilled(tmp_path, "writes", WRITES)
     async with agents(lambda _: Says("done"), agent) as (one, _):
-        found = task_of_call(goal("Write it down"), OfferedSkill(name="writes", version="1"), 1, 0)
+        found = task_of_call(goal("Write it down"), OfferedSkill(name="writes", version="1"), 1, 0, tokens=1)
         with pytest.raises(WorkflowFailureError) as caught:
             await one.client.execute_workflow("ResumableAgent", found, id=f"w{uuid4().hex}", task_queue=one.queue)
         assert "pinned: is not a field here" in str(caught.value.cause)
