@@ -85,6 +85,7 @@ class RecallStepActivities:
             f"{call.path}.recall",
             tenant=tenant,
             session=call.session,
+            in_session=terms.text if call.in_session else "",
             now=call.now,
             only_reads=not call.memory.remembers,
             tell_left_out=True,
@@ -128,6 +129,8 @@ def _summary(step: str, found: RecallResult) -> RecallSummary:
     how = [item.found_by for item in found.items]
     counted = ", ".join(f"{how.count(one)} {one}" for one in dict.fromkeys(how)) or "nothing"
     searched = f"; {found.trigger.told}" if found.trigger.told else ""
+    if found.found_in_session:
+        searched += f"; {len(found.found_in_session)} of the session by words"
     return RecallSummary(
         step=step,
         recalled=len(found.items),

@@ -125,11 +125,12 @@ def beside(found: RecallResult, here: RecallResult, characters: int) -> RecallRe
         here: What this installation recalls: its episodes count, and no memory of its own.
         characters: How long the block of what happened may be.
     """
-    if not here.episodes:
+    if not (here.episodes or here.found_in_session):
         return found
-    happened = render(working=(), items=(), episodes=here.episodes, degraded=(), characters=characters).text
+    how: dict[str, Any] = {"episodes": here.episodes, "found": here.found_in_session, "characters": characters}
+    happened = render(working=(), items=(), degraded=(), **how).text
     context = "\n".join(filter(None, (found.context, happened)))
-    return found.changed(episodes=here.episodes, context=context)
+    return found.changed(episodes=here.episodes, found_in_session=here.found_in_session, context=context)
 
 
 @contextmanager

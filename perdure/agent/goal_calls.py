@@ -74,7 +74,7 @@ class TurnCalls:
             case MemoryTool.RECALL:
                 step = RecallStep(id="recall", recall=RecallTemplate(text="${inputs.given.text}"))
                 context = context_of(self._task, self._prepared, path, now, _scope(given))
-                asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
+                asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers, "in_session": True}
                 call = RecallCall.model_validate(context | asked | asked_about | of_user)
                 return Action(branch=path, path=path, activity=Activity.RECALL_STEP, call=call)
             case MemoryTool.REMEMBER:

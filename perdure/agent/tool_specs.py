@@ -51,7 +51,10 @@ _OWN = {
     ),
     MemoryTool.RECALL: ToolSpec(
         name=MemoryTool.RECALL,
-        description="Ask long-term memory for what is known about something.",
+        description=(
+            "Ask long-term memory for what is known about something. Of what happened in this session, the turns that "
+            "you are no longer shown included, it finds what has the words that you give."
+        ),
         parameters={"type": "object", "properties": {"text": _TEXT}, "required": ["text"]},
     ),
     MemoryTool.REMEMBER: ToolSpec(

@@ -172,6 +172,8 @@ class RecallCall(MemoryCall):
     now: Instant
     shows_ids: bool = False
     """Whether its ``context`` names memories by their ids, for a model that may correct them."""
+    in_session: bool = Field(default=False, exclude_if=is_empty)
+    """Whether what happened in the session is searched too, of which a model no longer sees everything."""
 
 
 class RememberCall(MemoryCall):

@@ -7,6 +7,7 @@ section; angle brackets are escaped, so none can close the block; and what canno
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from perdure.identity import canonical_json, short_id
@@ -27,6 +28,7 @@ _NAMING = 180
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _WORKING = "Working memory"
 _SESSION = "This session"
+_FOUND = "Found in this session"
 _LOG = "Activity log"
 _SAID = "Said in conversations"
 _CONSTRAINTS = "Constraints"
@@ -63,13 +65,15 @@ def render(
     episodes: Sequence[Episode],
     degraded: Sequence[str],
     characters: int,
+    found: Sequence[Episode] = (),
     shows_ids: bool = False,
 ) -> Rendered:
     """Make the context block.
 
     Pinned memories have a fifth of it to themselves, and no more; then come constraints, working memory, what else was
-    recalled, and what happened. Where it would be too long, what comes later or ranks lower is left out and counted:
-    first the oldest episodes, then the items with the lowest score. Constraints that are left out are named besides.
+    recalled and what was found in the session, by turns, and what else happened. Where it would be too long, what comes
+    later or ranks lower is left out and counted: first the oldest episodes, then the items with the lowest score.
+    Constraints that are left out are named besides.
 
     Args:
         working: Lines of working memory, oldest first.
@@ -77,13 +81,17 @@ def render(
         episodes: What happened, oldest first.
         degraded: The stores that did not answer.
         characters: How long the block may be.
+        found: What happened in the session and was looked for there, best first.
         shows_ids: Whether each memory is named by the beginning of its id, for a reader who may correct it.
     """
     lines = [_line_of(item, shows_ids=shows_ids) for item in items]
     candidates = [
         *(line for line in lines if line.is_constraint),
         *(_Line(section=_WORKING, text=_safe(line)) for line in reversed(working)),
-        *(line for line in lines if not line.is_constraint),
+        *_by_turns(
+            [line for line in lines if not line.is_constraint],
+            [_Line(section=_FOUND, text=_of_episode(episode)) for episode in found],
+        ),
         *(_Line(section=_SESSION, text=_of_episode(episode)) for episode in reversed(episodes)),
     ]
     pinned = [line for line, item in zip(lines, items, strict=True) if item.pinned]
@@ -100,6 +108,11 @@ def render(
     more = [f"({len(missing)} more left out)"] if missing else []
     text = "\n".join([_OPEN, *notes, *body, *named, *more, _CLOSE])
     return Rendered(text, tuple(line.of for line in missing if line.of))
+
+
+def _by_turns(one: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
+    """Return two rankings as one, so that neither takes all the room."""
+    return [line for pair in zip_longest(one, other) for line in pair if line is not None]
 
 
 def _fitting(pinned: Sequence[_Line], candidates: Sequence[_Line], room: int, for_pinned: int) -> list[bool]:
@@ -140,8 +153,8 @@ def _beginning(text: str) -> str:
 
 
 def _sectioned(lines: Sequence[_Line], backwards: Sequence[str]) -> Iterable[str]:
-    ranked = sorted({line.section for line in lines} - {*backwards, _CONSTRAINTS}, key=_place)
-    for section in [_CONSTRAINTS, _WORKING, *ranked, _SESSION]:
+    ranked = sorted({line.section for line in lines} - {*backwards, _CONSTRAINTS, _FOUND}, key=_place)
+    for section in [_CONSTRAINTS, _WORKING, *ranked, _FOUND, _SESSION]:
         of_section = [line.text for line in lines if line.section == section]
         if of_section:
             yield f"## {section}"

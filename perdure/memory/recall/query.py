@@ -61,6 +61,9 @@ class Query(Model):
     session: str
     text: QueryText = ""
     """What is looked for, in words."""
+    in_session: QueryText = ""
+    """What is looked for among all that happened in the session, in words; empty: only the newest and the most
+    important of it are shown."""
     lane: Lane | None = None
     """Look in this log first."""
     keys: Annotated[tuple[Key, ...], Field(max_length=1_000)] = ()
@@ -215,6 +218,8 @@ class RecallResult(Passed):
     """Exact ones first, newest first; then by score; pinned ones that nothing else found last."""
     episodes: tuple[Episode, ...] = ()
     """What happened in the session: the newest and the most important, oldest first."""
+    found_in_session: tuple[Episode, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """What else happened in it that was looked for there, best first."""
     trigger: Trigger = Trigger.NONE
     degraded: tuple[str, ...] = ()
     """The stores that did not answer; empty when all is well."""

@@ -19,6 +19,7 @@ from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.accesses import AccessNotes
 from perdure.memory.recall.context import render
 from perdure.memory.recall.decay_paging import past_faded
+from perdure.memory.recall.happened import Happened
 from perdure.memory.recall.items import explained, recalled, sharing, with_others
 from perdure.memory.recall.named_memories import answered, directly, links_of
 from perdure.memory.recall.names import Speakers
@@ -45,7 +46,6 @@ from perdure.stores.weaviate.mapping import KINDS
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 from perdure.values.entries import Entry
-from perdure.values.episodes import Episode
 from perdure.values.filters import MIN_CONFIDENCE, Omission
 from perdure.values.hits import Hit
 from perdure.values.labels import asked_labels
@@ -175,11 +175,11 @@ class Recall:
             (withheld, told), epoch, _, _ = await together(*first, asking.sought())
         query = query.changed(withheld=withheld)
         asking.limited(query)
-        found, always, episodes = await together(
-            self._items(query, asking), self._always(query, asking), asking.episodes()
+        found, always, happened = await together(
+            self._items(query, asking), self._always(query, asking), asking.happened()
         )
         found = found._replace(items=with_others(found.items, always))
-        result = await self._told(query, asking, found, episodes, started)
+        result = await self._told(query, asking, found, happened, started)
         return await self._audited(query, result.changed(withheld=told)), epoch
 
     async def _audited(self, query: Query, result: RecallResult) -> RecallResult:
@@ -196,12 +196,13 @@ class Recall:
         await self._accesses.settled()
 
     async def _told(
-        self, query: Query, asking: StoreRequests, found: _Found, episodes: list[Episode], started: float
+        self, query: Query, asking: StoreRequests, found: _Found, happened: Happened, started: float
     ) -> RecallResult:
         rendered = render(
             working=query.working,
             items=found.items,
-            episodes=episodes,
+            episodes=happened.shown,
+            found=happened.found,
             degraded=tuple(sorted(asking.degraded)),
             characters=query.context_characters,
             shows_ids=query.shows_ids,
@@ -210,7 +211,8 @@ class Recall:
         left_out = await self._left_out(query, asking, found.items, rendered.unplaced) if tells else ()
         return RecallResult(
             items=tuple(found.items),
-            episodes=tuple(episodes),
+            episodes=tuple(happened.shown),
+            found_in_session=tuple(happened.found),
             trigger=found.trigger,
             degraded=tuple(sorted(asking.degraded)),
             left_out=left_out,
@@ -274,7 +276,6 @@ class Recall:
         # What else is within the filters comes with the same search.
         more = EXPLAINED if query.explain or query.tell_left_out else 0
         find, wanted = partial(asking.newest, KINDS), limit + more
-
         entries = await past_faded(find, asking.counts, wanted)
         asking.seen += map(Hit, entries)
         within = [entry for entry in entries if asking.counts(entry)]

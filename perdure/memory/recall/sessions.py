@@ -1,7 +1,12 @@
-"""What a session may still show: what waits to be written to it, and what it learned that is not forgotten. Pure."""
+"""What a session may still show: what waits to be written to it, what is found by its words, and what is not forgotten.
 
+Pure.
+"""
+
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from perdure.identity import memory_id
 from perdure.stores.spool import Waiting
@@ -9,12 +14,16 @@ from perdure.values.changes import Deletion
 from perdure.values.entries import MemoryType
 from perdure.values.episodes import Episode, EpisodeKind
 from perdure.values.items import statement
+from perdure.words import ENGLISH, stems
 
 RECENT = 10
 """How many of a session's newest episodes a recall shows; a choice."""
 
 IMPORTANT = 5
 """How many of its most important ones; a choice."""
+
+FOUND = 8
+"""How many of those that share words with what is looked for; a choice: half of a block of the usual length."""
 
 _TELLING = frozenset({EpisodeKind.INSIGHT, EpisodeKind.TURN, EpisodeKind.DECISION})
 """What may say what a memory says."""
@@ -23,9 +32,38 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
 def waiting(lines: Iterable[Waiting], session: str) -> list[Episode]:
-    """Return the newest episodes of a session that wait on disk; a step that was tried twice has left its own twice."""
+    """Return the episodes of a session that wait on disk, oldest first, each once.
+
+    A step that was tried twice has left its own twice.
+    """
     found = {line.episode.id: line.episode for line in lines if line.session == session}
-    return sorted(found.values(), key=lambda episode: episode.at)[-RECENT:]
+    return sorted(found.values(), key=lambda episode: episode.at)
+
+
+def found_by_words(text: str, episodes: Sequence[Episode], language: str = ENGLISH) -> list[Episode]:
+    """Return the episodes that share words with a text, best first, at most ``FOUND``.
+
+    A word counts the more, the fewer of the episodes have it, and not at all if more than half of them do, as they have
+    "turn". Of equal ones the newest is first. None is left out for being worse than the best one: what somebody has
+    just asked is an episode as well, and shares all its words with the question.
+
+    Args:
+        text: What is looked for.
+        episodes: All of a session.
+        language: Whose endings are taken off the words.
+    """
+    wanted = set(stems(text, language))
+    shared = [(one, wanted.intersection(stems(one.text, language))) for one in episodes]
+    having, most = Counter(word for _, words in shared for word in words), max(1, len(episodes) // 2)
+    rarity = {
+        word: math.log1p((len(episodes) - often + 0.5) / (often + 0.5))
+        for word, often in having.items()
+        if often <= most
+    }
+    # Summed exactly, so that the order of a set changes nothing.
+    scored = [(math.fsum(rarity.get(word, 0.0) for word in words), one) for one, words in shared]
+    ranked = sorted(scored, key=lambda each: (-each[0], -each[1].at.timestamp(), each[1].id))
+    return [one for score, one in ranked[:FOUND] if score > 0]
 
 
 def learned(tenant: str, episodes: Iterable[Episode]) -> dict[str, set[str]]:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
-from perdure.memory.recall import local, sessions
+from perdure.memory.recall import local
+from perdure.memory.recall.happened import Happened, happened
 from perdure.memory.recall.journal_fallback import journaled
 from perdure.memory.recall.query import FoundBy, Query
 from perdure.memory.recall.related_memories import Overridden
@@ -20,7 +21,6 @@ from perdure.stores.weaviate.mapping import Kind
 from perdure.together import together
 from perdure.values.consents import withdrawn, withheld
 from perdure.values.entries import Entry, Memory, MemoryType, Purpose, Record, State
-from perdure.values.episodes import Episode, permitted
 from perdure.values.filters import Filters, Omission
 from perdure.values.hits import Hit
 from perdure.values.losses import Store
@@ -285,23 +285,9 @@ class StoreRequests:
             **(await self._calls.stored("get", lambda: self._from.longterm.stored(self._tenant, missing)) or {}),
         }
 
-    async def episodes(self) -> list[Episode]:
-        """Return what happened in the session, as far as it may be shown: the newest and the most important."""
-        if Purpose.GIVEN in self._query.withheld:
-            return []
-        told, session = self._from.episodes.told, self._query.session
-        recent, important = sessions.RECENT, sessions.IMPORTANT
-        found = await self._calls.ask(
-            "redis", "episodes", lambda: told(self._tenant, session, recent=recent, important=important)
-        )
-        if found is None:
-            waited = await self._calls.ask_disk("spool", lambda: self._from.spool.read(self._tenant))
-            found = sessions.waiting(waited.episodes if waited else (), self._query.session)
-        if learned := sessions.learned(self._tenant, found):
-            log = self._from.deletions.covering
-            gone = await self._calls.ask("redis", "deletions", lambda: log(self._tenant, sorted(learned)))
-            found = sessions.unforgotten(found, learned, gone or {})
-        return sorted(permitted(found, self._withdrawn), key=lambda episode: (episode.at, episode.id))
+    async def happened(self) -> Happened:
+        """Return what happened in the session, as far as it may be shown."""
+        return await happened(self._from, self._calls, self._query, self._withdrawn)
 
     async def _searched(
         self, search: Callable[[Vector | None], Awaitable[list[Hit]]], vector: Vector | None

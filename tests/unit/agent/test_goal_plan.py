@@ -582,3 +582,13 @@ def test_how_much_a_skill_may_use_changes_nothing_of_what_its_claim_is_for() -> 
     assert arguments_of(call.step, [one]) == arguments_of(call.step, [other]) == {"lock": "uv.lock"}
     assert task_of(call, [one]) == task_of(call, [other]) is not None
     assert child_of(call, "d", [one]) == child_of(call, "d", [other])
+
+
+def test_only_what_the_model_itself_asks_is_looked_for_in_its_session() -> None:
+    plan, state = plan_of(MemoryMode.ON)
+    [retrieving] = actions(plan, state)
+    state = ended(plan, started(state, retrieving), retrieving, context="")
+    [recalling] = actions(plan, reasoned(plan, state, wanted("recall")))
+    assert isinstance(retrieving.call, RecallCall)
+    assert isinstance(recalling.call, RecallCall)
+    assert (retrieving.call.in_session, recalling.call.in_session) == (False, True)

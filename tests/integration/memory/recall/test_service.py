@@ -270,6 +270,30 @@ async def test_episodes_are_the_newest_and_the_most_important(tiers: Tiers) -> N
     assert found[-10:] == [f"e{number}" for number in range(20, 30)]
 
 
+@pytest.mark.parametrize("lost", [False, True], ids=["in Redis", "on disk"])
+async def test_what_happened_long_ago_in_a_session_is_found_by_its_words_where_that_is_asked(
+    tiers: Tiers, lost: bool
+) -> None:
+    told = episode(0).changed(text="turn 1: The staging database listens on port 5433.")
+    for one in (told, *(episode(number) for number in range(1, 40))):
+        if lost:
+            await tiers.spool.append(tiers.tenant, "s", one)
+        else:
+            await tiers.episodes.append(tiers.tenant, "s", one)
+    dead = connect("redis://127.0.0.1:9")
+    recall = tiers.recall(episodes=Episodes(dead)) if lost else tiers.recall()
+    asked = tiers.query(in_session="Which port does staging use?")
+    for query, found in ((asked, ("e0",)), (tiers.query(), ()), (asked.changed(session="other"), ())):
+        result = await recall.recall(query)
+        assert tuple(one.id for one in result.found_in_session) == found
+        assert "e0" not in [one.id for one in result.episodes]
+        assert ("port 5433" in result.context) == bool(found)
+    newest = await recall.recall(asked.changed(in_session="looked at 39"))
+    assert [one.id for one in newest.found_in_session] == ["e39"]
+    assert "e39" not in [one.id for one in newest.episodes], "nothing is told twice"
+    await dead.aclose()
+
+
 async def test_nobody_recalls_anothers(tiers: Tiers) -> None:
     await tiers.know(*KNOWN, logged("a"))
     await tiers.episodes.append(tiers.tenant, "s", episode(1))

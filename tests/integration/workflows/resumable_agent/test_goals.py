@@ -265,6 +265,33 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
 
 
 @pytest.mark.slow
+async def test_a_turn_that_gave_way_is_recalled_by_what_it_said(agents: Agents) -> None:
+    said = "Zorblatt sleeps in the old mill"
+
+    def script(asked: Asked) -> Says:
+        if "Shorten this record" in asked.instructions:
+            return Says("It echoed.")
+        if asked.outputs and asked.outputs[-1].startswith("<memory"):
+            return Says("found" if said in asked.outputs[-1] else "lost")
+        number = int(asked.outputs[-1].rpartition("#")[2]) if asked.outputs else 0
+        if number == 24:
+            return Says(calls=(Call("recall", {"text": "Where does Zorblatt sleep?"}),))
+        return Says(
+            f"It is turn {number}." if number else said, (Call("echo", {"value": f"{'x ' * 1_500}#{number + 1}"}),)
+        )
+
+    async with agents(script) as (one, server):
+        task = goal()
+        result = await (await one.start(task)).result()
+        assert result.output == "found"
+        assert "1 of the session by words" in result.recalls[-1].why
+        tenant = one.services.tenant_key.tenant_of(task.user_id)
+        shown = await one.services.episodes.told(tenant, task.session, recent=10, important=5)
+    assert not any(said in episode.text for episode in shown), "it is among neither the newest nor the most important"
+    assert said not in server.asked[-2].first
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [Fails(401), Fails(500)], ids=["refuses", "is away"])
 async def test_a_task_goes_on_where_the_model_for_summaries_does_not_make_one(agents: Agents, fault: Fails) -> None:
     def script(asked: Asked) -> Says | Fails:

@@ -293,3 +293,33 @@ def test_memories_are_named_by_their_ids_for_who_may_correct_them(text: str) -> 
     ]
     assert "exec_" not in str(lines), "what happened is not corrected"
     assert "mem_0a" not in block(items=items)
+
+
+def test_what_was_found_in_the_session_stands_apart_best_first_and_before_what_else_happened() -> None:
+    lines = block(
+        items=[memory("lives in Basel")],
+        episodes=[episode("newer", 3), episode("newest", 4)],
+        found=[episode("best", 2), episode("next", 1)],
+    ).splitlines()
+    assert [line for line in lines if not line.startswith("<")] == [
+        "## Facts",
+        "- lives in Basel (seen 1×, last 2026-06-01; confidence 1.00)",
+        "## Found in this session",
+        "- 2026-06-01 02:00 tool: best",
+        "- 2026-06-01 01:00 tool: next",
+        "## This session",
+        "- 2026-06-01 03:00 tool: newer",
+        "- 2026-06-01 04:00 tool: newest",
+    ]
+
+
+def test_where_there_is_little_room_what_was_found_shares_it_with_what_was_recalled() -> None:
+    result = block(
+        items=[memory(f"memory {number} {'x' * 200}") for number in range(9)],
+        episodes=[episode(f"happened {number} {'x' * 200}", number) for number in range(9)],
+        found=[episode(f"found {number} {'x' * 200}", number) for number in range(9)],
+        characters=1_600,
+    )
+    assert [name in result for name in ("memory 0", "found 0", "memory 1", "found 1", "happened 8")] == [True] * 4 + [
+        False
+    ]

@@ -1,9 +1,13 @@
-"""What a session learned and was forgotten since is no longer shown of it."""
+"""What a session learned and was forgotten since is no longer shown of it; the rest is found by its words."""
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from perdure.identity import memory_id
-from perdure.memory.recall.sessions import learned, unforgotten
+from perdure.memory.recall.sessions import FOUND, found_by_words, learned, unforgotten
 from perdure.values.changes import Deletion
 from perdure.values.entries import MemoryType
 from perdure.values.episodes import Episode, EpisodeKind
@@ -39,3 +43,59 @@ def test_what_says_it_and_was_noted_before_it_was_forgotten_is_left_out() -> Non
     assert unforgotten(episodes, found, {identifier: line}) == others
     undone = line.changed(restored_at=AT + timedelta(minutes=6))
     assert unforgotten(episodes, found, {identifier: undone}) == episodes
+
+
+def said(*texts: str) -> list[Episode]:
+    """Return turns, the first one being the oldest."""
+    return [episode(EpisodeKind.TURN, text, after=after) for after, text in enumerate(texts)]
+
+
+TURNS = said(
+    "turn 1: The staging database listens on port 5433.",
+    "turn 2: I looked at the database of the shop.",
+    *(
+        f"turn {number}: I looked at {'a page' if number % 3 else 'a file'}, number {number}."
+        for number in range(3, 30)
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Which ports does staging use?", [0]),
+        ("databases", [1, 0]),
+        ("What about it?", []),
+        ("", []),
+        ("elephants", []),
+        ("I looked: a number, in a turn", []),
+    ],
+)
+def test_what_happened_is_found_by_its_words_the_newest_first_among_equals(text: str, found: list[int]) -> None:
+    assert found_by_words(text, TURNS) == [TURNS[place] for place in found]
+
+
+def test_a_rare_word_counts_more_than_one_that_many_have() -> None:
+    assert found_by_words("Which file is the shop's?", TURNS)[0] == TURNS[1]
+
+
+def test_no_more_are_found_than_a_block_has_room_for_however_many_share_a_word() -> None:
+    files = [one for one in TURNS if "file" in one.text]
+    assert len(files) > FOUND
+    assert found_by_words("files", TURNS) == files[::-1][:FOUND]
+
+
+def test_what_was_asked_itself_does_not_keep_out_what_it_asks_for() -> None:
+    question = "Do you remember which port I told you that Zorblatt uses while we were travelling?"
+    turns = [*said("turn 1: Zorblatt runs at 5433."), *TURNS[2:], episode(EpisodeKind.TURN, question, after=90)]
+    assert turns[0] in found_by_words(question, turns)
+
+
+def test_nothing_is_found_in_an_empty_session() -> None:
+    assert found_by_words("anything", []) == []
+
+
+@given(st.permutations(TURNS))
+def test_the_order_in_which_they_are_read_changes_nothing(episodes: list[Episode]) -> None:
+    text = "The database of the shop and the file 7"
+    assert found_by_words(text, episodes) == found_by_words(text, TURNS)
