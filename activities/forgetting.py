@@ -54,6 +54,8 @@ class SelectCall(Passed):
     tenant: str
     now: Instant
     approved: bool
+    dry_run: bool = False
+    """Whether nothing is written: uses that wait are not looked at either."""
 
 
 class ForgetCall(Passed):
@@ -143,7 +145,8 @@ class ForgettingActivities:
 
         Uses wait for the schedule that writes them, which may be paused: what is used every day must not die of age.
         """
-        await self.uses.write(request.tenant)
+        if not request.dry_run:
+            await self.uses.write(request.tenant)
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name=Activity.TOMBSTONE)

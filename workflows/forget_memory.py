@@ -118,7 +118,7 @@ class ForgetMemory:
     async def _plan_and_forget(self, tenant: str, request: ForgetRun, now: Instant, sweep: str) -> tuple[bool, bool]:
         """Forget as much of a tenant as one plan takes; return whether that was everything, and whether it was any."""
         self._history.grow(5)
-        call = SelectCall(tenant=tenant, now=now, approved=request.approved)
+        call = SelectCall(tenant=tenant, now=now, approved=request.approved, dry_run=request.dry_run)
         chosen = await options.sweep(ForgettingActivities.select, call, "Choose what to forget")
         if request.dry_run:
             planned = Counter({} if chosen.held else chosen.due)

@@ -76,7 +76,8 @@ class SetConsent:
     async def run(self, request: ConsentRequest | None = None) -> Consents:
         """Return what holds of each purpose."""
         request = await _asked(request, "give a ConsentRequest")
-        request = request.changed(asked_at=workflow.info().workflow_start_time)
+        started = workflow.info().workflow_start_time
+        request = request.changed(asked_at=min(request.asked_at or started, started))
         consents = await workflow.execute_activity(
             Activity.SET_CONSENT, request, result_type=Consents, summary="consent", **options.of_request()
         )

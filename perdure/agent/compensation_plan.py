@@ -62,6 +62,10 @@ class CompensationPlan:
         state = state.branch(branch, resumed=None).changed(compensations=tuple(rest))
         return _left(state, undoing, failure.problem)
 
+    def refused(self, state: TaskState, branch: str, problem: str) -> TaskState | None:
+        """Return None: beyond the task's limits, nothing more is undone."""
+        return None
+
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
         """Never called: a task that ends takes no messages."""
         raise ValueError(f"a task that ends is told nothing ({len(messages)} messages)")

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from pydantic import JsonValue
+
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.identity import digest
 from perdure.memory.audit.audit import Audit
@@ -129,8 +131,10 @@ def operation_of(tenant: str, request: ConsentRequest, run: str) -> str:
     """
     if not request.sending:
         return f"consent:{run}"
-    said = [sorted({one.value for one in purposes}) for purposes in (request.grant, request.withdraw)]
-    named = digest("sent consent/1", tenant, request.by.kind.value, request.by.id, request.sending, *said)
+    said: list[JsonValue] = [
+        list[JsonValue](sorted({one.value for one in purposes})) for purposes in (request.grant, request.withdraw)
+    ]
+    named = digest("sent consent/1", tenant, request.by.kind.value, request.by.id, request.sending, said)
     return f"consent:{named[:32]}"
 
 

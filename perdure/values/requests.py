@@ -304,7 +304,8 @@ class ConsentRequest(OwnedRequest):
     """Your own id of this sending: the same sent again under it is one statement, whatever was stated since."""
     by: Actor = PROGRAM
     asked_at: Instant | None = None
-    """When it was asked, so that it is not recorded if the user was erased since; None: when a worker is asked."""
+    """When it was asked first, so that it is not recorded if the user was erased, or said something else, since; None:
+    now."""
 
 
 class Consents(Passed):

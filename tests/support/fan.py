@@ -69,6 +69,10 @@ class FanPlan:
         """Return the state of a task that is given up."""
         return state.changed(failure=f"{branch}: {failure.problem}")
 
+    def refused(self, state: TaskState, branch: str, problem: str) -> TaskState | None:
+        """Return None: beyond its limits, the task fails."""
+        return None
+
     def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
         """Never called."""
         raise NotImplementedError

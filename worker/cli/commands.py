@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import importlib.metadata
 import importlib.util
 import inspect
 import re
@@ -333,7 +332,9 @@ policies = _group(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"perdure {importlib.metadata.version('perdure')}")
+        from importlib.metadata import version  # noqa: PLC0415  it takes 50 ms of the 400 in which help is there
+
+        typer.echo(f"perdure {version('perdure')}")
         raise typer.Exit
 
 

@@ -101,7 +101,8 @@ class AccessCalls(MemoryCalls):
         """Check that an idempotency key is new, or was sent with the same request, and remember it for a day.
 
         Returns:
-            The id of the request, the same with each sending, and whether it was carried out before.
+            What is known of the request: its id, the same with each sending, when it was sent first, and whether it was
+            carried out before.
 
         Args:
             key: The key.
@@ -122,15 +123,15 @@ class AccessCalls(MemoryCalls):
         return sending
 
     @call
-    async def carried_out(self, key: str, whose: str, request: bytes, identifier: str, *, by: Actor) -> None:
-        """Note that the request with an id was carried out under its idempotency key; see ``require_same_request``.
+    async def carried_out(self, key: str, whose: str, request: bytes, sending: "Sending", *, by: Actor) -> None:
+        """Note that the request was carried out under its idempotency key; see ``require_same_request``.
 
         Raises:
             StoreUnavailable: Redis, which is to know, does not answer.
         """
         from perdure.stores.redis.idempotency_keys import IdempotencyKeys  # noqa: PLC0415  the same
 
-        await IdempotencyKeys(self._redis()).done(key, whose, request, identifier)
+        await IdempotencyKeys(self._redis()).done(key, whose, request, sending)
 
     def _redis(self) -> "Redis":
         """Return this gateway's connection to Redis, which is opened when it is first used."""

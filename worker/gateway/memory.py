@@ -202,12 +202,18 @@ class MemoryCalls(Base):
         """
         about = f"erase-{digest('erasure/1', request.user_id, request.of)[:24]}-"
         try:
-            return await self._erased(request.changed(by=by), f"{about}{sending or secrets.token_hex(6)}")
+            receipt = await self._erased(request.changed(by=by), f"{about}{sending or secrets.token_hex(6)}")
         except UnknownOwner:
-            receipt = await self._proved_receipt(about)
-            if receipt is None:
+            known = await self._proved_receipt(about)
+            if known is None:
                 raise
-            return receipt.changed(earlier=True)
+            return known.changed(earlier=True)
+        if receipt.proved or not receipt.earlier:
+            return receipt
+        # Another one may have proved it since; otherwise what was left is to be erased now.
+        if known := await self._proved_receipt(about):
+            return known.changed(earlier=True)
+        return await self._erased(request.changed(by=by), f"{about}{secrets.token_hex(6)}")
 
     @call
     async def _erased(self, request: EraseRequest, id_: str) -> ErasureReceipt:

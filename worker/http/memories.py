@@ -137,6 +137,8 @@ async def consent(*, body: ConsentBody, caller: Asker, here: Here, once: OnceOnl
     """Record what a user consents to, and return what holds; with neither grant nor withdraw, only return it."""
     asked = body.asked(caller)
     asked["sending"] = await once.identify(str(asked["user_id"]))
+    # Sent again, it says what it said then, and nothing about what was said or erased since.
+    asked["asked_at"] = once.first_at
     return answered(await here.consent(validated(ConsentRequest, asked, ""), by=caller.actor))
 
 

@@ -4,7 +4,8 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Annotated, Any, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
@@ -14,6 +15,9 @@ from perdure.errors import StillRunning, StoreUnavailable
 from perdure.identity import digest
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
+
+if TYPE_CHECKING:
+    from perdure.stores.redis.idempotency_keys import Sending
 
 T = TypeVar("T")
 
@@ -75,7 +79,9 @@ class Once:
         self.key = key
         self.is_repeated = False
         """Whether the same request was carried out under the key before; known once it was identified."""
-        self._sent = ("", b"", "")
+        self.first_at: datetime | None = None
+        """When a request that is sent again was sent first; known once it was identified."""
+        self._sent: tuple[str, bytes, Sending] | None = None
 
     async def identify(self, user_id: str) -> str:
         """Return an id for what is asked: the same for the same request under the same key, while the key is known.
@@ -93,8 +99,9 @@ class Once:
         asked = "\n".join([self._request.method, url.path, url.query, same]).encode()
         whose = digest("whose/1", self._caller.user_id or "", self._caller.actor.id, user_id)
         sending = await self._here.require_same_request(self.key, whose, asked, by=self._caller.actor)
-        self._sent = whose, asked, sending.id
+        self._sent = whose, asked, sending
         self.is_repeated = sending.is_done
+        self.first_at = None if sending.is_first else sending.first_at
         return sending.id
 
     async def carry_out(self, act: Callable[[], Awaitable[object]]) -> None:
@@ -105,7 +112,7 @@ class Once:
 
     async def carried_out(self) -> None:
         """Note that the request was carried out, as far as possible; sent again, it is otherwise carried out again."""
-        if self.key is not None and not self.is_repeated:
+        if self.key is not None and self._sent is not None and not self.is_repeated:
             with suppress(StoreUnavailable):
                 await self._here.carried_out(self.key, *self._sent, by=self._caller.actor)
 

@@ -115,7 +115,8 @@ def offer(server: MCPServer[Any], asking: McpCalls) -> None:
     ) -> Fated:
         """Remember a stable fact, preference, constraint or proven outcome. The rules of memory may refuse or hold it.
 
-        Private data and secrets are taken out. What cannot be believed yet is refused, with the reason.
+        Private data and secrets are taken out. What cannot be believed yet is refused, with what to do; so is what is
+        about somebody's identity, health, beliefs or means: the user has that remembered themselves.
         """
         caller = asking.caller(ctx)
         caller.require(TokenScope.WRITE)

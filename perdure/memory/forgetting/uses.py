@@ -32,12 +32,12 @@ class Uses:
         """
         taken = await self._accesses.take(tenant, f"used:{uuid4().hex}")
         if not taken.uses:
-            await self._accesses.written(tenant, token)
+            await self._accesses.written(tenant, token, taken.operation)
             return 0
 
         def used(entry: Entry) -> Entry:
             return entry.used(taken.uses[entry.id])
 
         entries = await self._door.count(tenant, list(taken.uses), used, operation=taken.operation)
-        await self._accesses.written(tenant, token)
+        await self._accesses.written(tenant, token, taken.operation)
         return entries

@@ -12,7 +12,7 @@ from perdure.values.entries import Purpose
 from perdure.values.episodes import EPISODES_KEPT, Episode, permitted
 
 
-class Happened(NamedTuple):
+class InSession(NamedTuple):
     """What happened in a session, as far as a recall shows it."""
 
     shown: list[Episode]
@@ -21,7 +21,7 @@ class Happened(NamedTuple):
     """What shares words with what is looked for in the session, best first."""
 
 
-async def happened(sources: Sources, calls: TimedCalls, query: Query, withdrawn: Collection[Purpose]) -> Happened:
+async def happened(sources: Sources, calls: TimedCalls, query: Query, withdrawn: Collection[Purpose]) -> InSession:
     """Return what happened in a question's session, as far as it may be shown.
 
     Args:
@@ -31,15 +31,19 @@ async def happened(sources: Sources, calls: TimedCalls, query: Query, withdrawn:
         withdrawn: What the user does not consent to any more.
     """
     if Purpose.GIVEN in query.withheld:
-        return Happened([], [])
+        return InSession([], [])
     shown, every = await _told(sources, calls, query)
     sought, language = query.in_session, sources.longterm.language
-    found = await asyncio.to_thread(sessions.found_by_words, sought, every, language) if every else []
-    named = {one.id for one in found}
-    found = await _unforgotten(sources, calls, query, [*found, *(one for one in shown if one.id not in named)])
-    kept = permitted(found, withdrawn)
-    others = sorted((one for one in kept if one.id not in named), key=lambda one: (one.at, one.id))
-    return Happened(others, [one for one in kept if one.id in named])
+    ranked = await asyncio.to_thread(sessions.found_by_words, sought, every, language) if every else []
+    # Some of them may not be shown any more.
+    best = ranked[: 3 * sessions.FOUND]
+    among = {one.id for one in best}
+    told = [*best, *(one for one in shown if one.id not in among)]
+    kept = permitted(await _unforgotten(sources, calls, query, told), withdrawn)
+    found = [one for one in kept if one.id in among][: sessions.FOUND]
+    named, newest = {one.id for one in found}, {one.id for one in shown}
+    others = (one for one in kept if one.id in newest and one.id not in named)
+    return InSession(sorted(others, key=lambda one: (one.at, one.id)), found)
 
 
 async def _told(sources: Sources, calls: TimedCalls, query: Query) -> tuple[list[Episode], list[Episode]]:

@@ -19,7 +19,7 @@ from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.accesses import AccessNotes
 from perdure.memory.recall.context import render
 from perdure.memory.recall.decay_paging import past_faded
-from perdure.memory.recall.happened import Happened
+from perdure.memory.recall.happened import InSession
 from perdure.memory.recall.items import explained, recalled, sharing, with_others
 from perdure.memory.recall.named_memories import answered, directly, links_of
 from perdure.memory.recall.names import Speakers
@@ -196,7 +196,7 @@ class Recall:
         await self._accesses.settled()
 
     async def _told(
-        self, query: Query, asking: StoreRequests, found: _Found, happened: Happened, started: float
+        self, query: Query, asking: StoreRequests, found: _Found, happened: InSession, started: float
     ) -> RecallResult:
         rendered = render(
             working=query.working,

@@ -41,7 +41,7 @@ def waiting(lines: Iterable[Waiting], session: str) -> list[Episode]:
 
 
 def found_by_words(text: str, episodes: Sequence[Episode], language: str = ENGLISH) -> list[Episode]:
-    """Return the episodes that share words with a text, best first, at most ``FOUND``.
+    """Return the episodes that share words with a text, best first.
 
     A word counts the more, the fewer of the episodes have it, and not at all if more than half of them do, as they have
     "turn". Of equal ones the newest is first. None is left out for being worse than the best one: what somebody has
@@ -63,7 +63,7 @@ def found_by_words(text: str, episodes: Sequence[Episode], language: str = ENGLI
     # Summed exactly, so that the order of a set changes nothing.
     scored = [(math.fsum(rarity.get(word, 0.0) for word in words), one) for one, words in shared]
     ranked = sorted(scored, key=lambda each: (-each[0], -each[1].at.timestamp(), each[1].id))
-    return [one for score, one in ranked[:FOUND] if score > 0]
+    return [one for score, one in ranked if score > 0]
 
 
 def learned(tenant: str, episodes: Iterable[Episode]) -> dict[str, set[str]]:

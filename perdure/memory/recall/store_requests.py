@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.memory.recall import local
-from perdure.memory.recall.happened import Happened, happened
+from perdure.memory.recall.happened import InSession, happened
 from perdure.memory.recall.journal_fallback import journaled
 from perdure.memory.recall.query import FoundBy, Query
 from perdure.memory.recall.related_memories import Overridden
@@ -285,7 +285,7 @@ class StoreRequests:
             **(await self._calls.stored("get", lambda: self._from.longterm.stored(self._tenant, missing)) or {}),
         }
 
-    async def happened(self) -> Happened:
+    async def happened(self) -> InSession:
         """Return what happened in the session, as far as it may be shown."""
         return await happened(self._from, self._calls, self._query, self._withdrawn)
 

@@ -80,14 +80,14 @@ def require_permitted(item: MemoryItem, update: Correction, by: ActorKind, polic
     """Check that the write policy lets the actor have a correction believed: a person may have anything believed.
 
     Raises:
-        InvalidInput: A person has to approve it, or it may not be believed of anybody else.
+        InvalidInput: A person has to approve it, or it may not be believed of an agent.
     """
     if by is ActorKind.PERSON:
         return
     if reason := policy.hold.reason(item, by):
         raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
-    if update.content is not None and (reason := objection_to(item, policy)):
-        raise InvalidInput("content", reason, fix="say what will still hold in weeks, or leave it as it is")
+    if by is ActorKind.AGENT and update.content is not None and (reason := objection_to(item, policy)):
+        raise InvalidInput("content", reason)
 
 
 def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind, confidence: Unit | None = None) -> None:

@@ -1,43 +1,39 @@
 """What an agent or a tool concludes and offers itself, held to what may be believed of what is said. Pure."""
 
-from datetime import datetime
-
 from perdure.memory.extraction.belief import believable
 from perdure.memory.write_policies import WritePolicy
 from perdure.values.entries import MemoryType, Source
-from perdure.values.items import MemoryItem, imported_id
+from perdure.values.items import MemoryItem
 from perdure.values.statements import Ground, Said, Voice
 
-_BINDING = (Ground.INSTRUCTION, Ground.RECALLED, Ground.SENSITIVE, Ground.TRANSIENT, Ground.UNSTABLE)
-"""Grounds that bind what is offered as a statement. The others help to find statements in what somebody said."""
+_WHY = {
+    Ground.INSTRUCTION: "it reads like an order to an AI: say it as a fact",
+    Ground.RECALLED: "it quotes a block of memory: say only what is new",
+    Ground.SENSITIVE: "it is about somebody's identity, health, beliefs or means: only that person has it remembered",
+    Ground.TRANSIENT: "it is true only for a moment: say what will still hold in weeks, or until when it holds",
+    Ground.UNSTABLE: "it is hedged: say it once it is sure",
+}
+"""The grounds that bind what is offered as a statement, with what to do. The others help to find statements in what
+somebody said."""
+
+_OF_SPEECH = frozenset({Ground.RECALLED})
+"""What an agent says in a conversation ("you prefer tabs") may quote its memory; offered as a statement, it is one."""
 
 
 def is_conclusion(item: MemoryItem) -> bool:
-    """Return whether an item is what an agent or a tool makes of something: nobody has stated it, or exported it."""
-    return item.source in (Source.LEARNED, Source.INFERRED) and not imported_id(item)
+    """Return whether an item is what an agent or a tool makes of something: nobody has stated it."""
+    return item.source in (Source.LEARNED, Source.INFERRED)
 
 
 def objection_to(item: MemoryItem, policy: WritePolicy) -> str:
-    """Return why a conclusion may not be believed; empty: it may.
+    """Return why a conclusion may not be believed, and what to do; empty: it may.
 
     An outcome is what happened once, and what says when it ends is not recalled after that: neither is refused because
     it does not last.
     """
+    said = Said(text=item.content, by=Voice.AGENT, at=item.occurred_at, occurrence=item.occurrence)
     lasts = item.memory_type is MemoryType.OUTCOME or item.valid_until is not None
-    return objection(item.content, item.occurred_at, policy, lasts=lasts)
-
-
-def objection(text: str, at: datetime, policy: WritePolicy, *, lasts: bool = False) -> str:
-    """Return why what an agent or a tool says may not be believed; empty: it may.
-
-    Args:
-        text: What it says.
-        at: When.
-        policy: The write policy, which may believe what others do not.
-        lasts: Whether it may be true for a moment alone.
-    """
-    said = Said(text=text, by=Voice.AGENT, at=at, occurrence="conclusion")
-    believe = {*policy.believe, *((Ground.TRANSIENT,) if lasts else ())}
-    left = {one.ground: one.reason for one in believable(said, policy.allow, believe).left}
-    ground = next((one for one in _BINDING if one in left), None)
-    return f"{left[ground]} (the write policy believes nothing {ground.value})" if ground else ""
+    believe = {*policy.believe, *_OF_SPEECH, *((Ground.TRANSIENT,) if lasts else ())}
+    left = {one.ground for one in believable(said, policy.allow, believe).left}
+    ground = next((one for one in _WHY if one in left), None)
+    return f"{_WHY[ground]} ({ground.value}: the write policy may believe it)" if ground else ""

@@ -17,7 +17,7 @@ from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy, policy_named, policy_of
 from perdure.memory.writing.behaviour import behaviour_of, place_of
 from perdure.memory.writing.conclusions import is_conclusion, objection_to
-from perdure.memory.writing.provenance import is_sure_enough, purpose_of
+from perdure.memory.writing.provenance import purpose_of
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.weaviate.store import LongTerm
@@ -188,7 +188,7 @@ def _additions(batch: Batch, policy: WritePolicy) -> tuple[dict[int, MemoryItem]
     adding, holding = dict[int, MemoryItem](), dict[int, MemoryItem]()
     for index, item in enumerate(batch.items):
         # What is refused anyway uses up nothing.
-        if isinstance(item, MemoryItem) and is_sure_enough(item, policy.minimum_confidence):
+        if isinstance(item, MemoryItem) and item.confidence >= policy.minimum_confidence:
             held = policy.hold.reason(item, batch.author.kind) is not None
             (holding if held else adding)[index] = item
     return adding, holding
@@ -198,7 +198,7 @@ def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> TakenBat
     """Take out what the policy holds; items that it will refuse anyway are not put to a person."""
     items, holds = list(batch.items), list[Hold]()
     for index, item in enumerate(batch.items):
-        if not isinstance(item, MemoryItem) or not is_sure_enough(item, policy.minimum_confidence):
+        if not isinstance(item, MemoryItem) or item.confidence < policy.minimum_confidence:
             continue
         reason = policy.hold.reason(item, batch.author.kind)
         if reason is not None:

@@ -16,20 +16,13 @@ from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, suspensions, verdict
 from perdure.memory.writing.observation import after
-from perdure.memory.writing.provenance import (
-    author_of,
-    exported_from,
-    is_sure_enough,
-    occurrence_of,
-    purpose_of,
-    recorded_at,
-)
+from perdure.memory.writing.provenance import author_of, is_its_import, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.restatements import LEAST_SHARED
 from perdure.model import Model
 from perdure.values.changes import ActorKind, Deletion
 from perdure.values.consents import refusal
 from perdure.values.entries import OCCURRENCES_KEPT, Entry, Memory, MemoryType, Purpose, Source, State
-from perdure.values.items import Item, MemoryItem, RecordItem, item_id
+from perdure.values.items import Item, MemoryItem, RecordItem, imported_id, item_id
 from perdure.values.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 
 
@@ -222,7 +215,7 @@ def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | No
     purpose, index = purpose_of(case.batch, item), case.index
     if purpose in case.known.withheld:
         return _rejected(index, refusal(purpose))
-    if there := exported_from(item, case.beside.entries):
+    if there := _there_already(case, item):
         return PlannedItem(index=index, decision=Decision.REINFORCE, target=there.id, reason="it is there already")
     known = _known_as(case, item, target)
     if known is None:
@@ -231,6 +224,12 @@ def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | No
         return _rejected(index, f"it was replaced by {known.superseded_by}")
     reason = "this observation is known already"
     return PlannedItem(index=index, decision=Decision.REINFORCE, target=known.id, reason=reason)
+
+
+def _there_already(case: _Case, item: Item) -> Entry | None:
+    """Return the very entry that an item was exported from; None: it is not there, or says something else."""
+    entry = case.beside.entries.get(imported_id(item))
+    return entry if entry is not None and is_its_import(item, entry) else None
 
 
 def _taken_out(item: Item) -> str:
@@ -277,7 +276,7 @@ def _objection(case: _Case, item: Item, found: Contradiction) -> str:
         return ""
     if problem := _replaced_already(case, item, found):
         return problem
-    if not is_sure_enough(item, case.policy.minimum_confidence):
+    if item.confidence < case.policy.minimum_confidence:
         field, low = f"items[{index}].confidence", f"{item.confidence} is below {case.policy.minimum_confidence}"
         return str(InvalidItem(field, low, fix="verify it first"))
     if item.supersedes and (problem := _cannot_replace(batch.tenant, item, known.entries.get(item.supersedes))):

@@ -1,11 +1,9 @@
 """Where an item comes from: which observation it is, when it was recorded, what for, and by whom. Pure."""
 
 import base64
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from perdure.identity import occurrence_id
-from perdure.model import Unit
 from perdure.values.entries import Entry, Memory, Purpose, Source, State
 from perdure.values.items import Item, MemoryItem, imported_id, statement
 from perdure.values.jobs import Batch
@@ -44,17 +42,6 @@ def author_of(batch: Batch, item: Item) -> str:
     """
     stated = isinstance(item, MemoryItem) and item.source not in (Source.LEARNED, Source.INFERRED)
     return batch.stated_by if stated else ""
-
-
-def is_sure_enough(item: MemoryItem, minimum: Unit) -> bool:
-    """Return whether an item may be believed with its confidence: what was exported was believed with it before."""
-    return item.confidence >= minimum or bool(imported_id(item))
-
-
-def exported_from(item: Item, entries: Mapping[str, Entry]) -> Entry | None:
-    """Return the very entry that an item was exported from; None: it is not there, or says something else."""
-    entry = entries.get(imported_id(item))
-    return entry if entry is not None and is_its_import(item, entry) else None
 
 
 def is_its_import(item: Item, entry: Entry) -> bool:

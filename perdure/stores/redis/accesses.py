@@ -50,6 +50,11 @@ _POSTPONE = """
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1]) end
 """
 
+# Another pass may have written them meanwhile, and taken others.
+_DROP = """
+if redis.call('HGET', KEYS[1], '') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+"""
+
 _DONE = """
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
 """
@@ -75,6 +80,7 @@ class Accesses:
         self._note = Script(redis, _NOTE)
         self._take = Script(redis, _TAKE)
         self._postpone = Script(redis, _POSTPONE)
+        self._drop = Script(redis, _DROP)
         self._done = Script(redis, _DONE)
 
     async def epoch(self, tenant: str) -> int:
@@ -138,14 +144,14 @@ class Accesses:
         """
         await self._postpone([keys.ACCESSED], tenant, token, int(at.timestamp() * 1000))
 
-    async def written(self, tenant: str, token: str) -> None:
-        """Drop the uses that were taken; the tenant too, if none was noted since it was listed.
+    async def written(self, tenant: str, token: str, operation: str) -> None:
+        """Drop the uses that an operation has written; the tenant too, if none was noted since it was listed.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
         waiting, taken = keys.accesses(tenant)
-        await ask(self._redis, "DEL", taken)
+        await self._drop([taken], operation)
         # What was noted after an attempt that died is still to be taken.
         if not await ask(self._redis, "EXISTS", waiting):
             await self._done([keys.ACCESSED], tenant, token)

@@ -1,11 +1,13 @@
 """The idempotency keys that requests to a service were sent under, each with a digest of its request, for a day.
 
-With each is an id, which what the request starts has as its own: sent again, the request meets what the first sending
-started, also where the service died before it could note that the request was carried out.
+With each is the moment of its first sending, and so an id, which what the request starts has as its own: sent again,
+the request meets what the first sending started, also where the service died before it could note that the request was
+carried out, and on the same day where Redis has lost the key.
 """
 
+import time
+from datetime import UTC, datetime
 from typing import NamedTuple
-from uuid import uuid4
 
 from redis.asyncio import Redis
 
@@ -24,6 +26,10 @@ class Sending(NamedTuple):
 
     id: str
     """The same with each sending, as long as the key is known; of the same request a day later, another one."""
+    first_at: datetime
+    """When the request was sent first."""
+    is_first: bool
+    """Whether this is its first sending, as far as is known."""
     is_done: bool
     """Whether the request was carried out already."""
 
@@ -53,30 +59,35 @@ class IdempotencyKeys:
             StoreUnavailable: Redis does not answer.
         """
         place, told = _of(key, whose, request)
-        own = f"{told} {uuid4().hex}"
-        kept = None
+        own, kept, is_first = f"{told} {time.time_ns() // 1_000_000}", None, None
         while kept is None:
             # Where it was kept by this very command, which a broken connection had sent twice, it is found as it is.
             is_first = await ask(self._redis, "SET", place, own, "NX", "EX", _KEPT)
             # Its day may be over in between.
             kept = own if is_first else await ask(self._redis, "GET", place)
-        asked, identifier, *state = kept.split()
-        return Sending(identifier, _DONE in state) if asked == told else None
+        asked, _, since = kept.partition(" ")
+        if asked != told:
+            return None
+        moment, *state = since.split()
+        first_at = datetime.fromtimestamp(int(moment) / 1_000, UTC)
+        identifier = digest("sending/1", told, first_at.date().isoformat())[:32]
+        return Sending(identifier, first_at, bool(is_first), _DONE in state)
 
-    async def done(self, key: str, whose: str, request: bytes, identifier: str) -> None:
+    async def done(self, key: str, whose: str, request: bytes, sending: Sending) -> None:
         """Note that a request was carried out.
 
         Args:
             key: The key.
             whose: Whose key it is.
             request: What was asked.
-            identifier: The id of its sending.
+            sending: What is known of it.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
         place, told = _of(key, whose, request)
-        await ask(self._redis, "SET", place, f"{told} {identifier} {_DONE}", "EX", _KEPT)
+        moment = round(sending.first_at.timestamp() * 1_000)
+        await ask(self._redis, "SET", place, f"{told} {moment} {_DONE}", "EX", _KEPT)
 
 
 def _of(key: str, whose: str, request: bytes) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from perdure import Limits
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
@@ -576,9 +577,9 @@ def test_how_much_a_skill_may_use_changes_nothing_of_what_its_claim_is_for() -> 
     [action] = actions(plan, reasoned(plan, state, wanted("audit", arguments=Value(inline={"lock": "uv.lock"}))))
     call = action.call
     assert isinstance(call, ForeignCall)
-    tasks = [{**called(action), "inputs": {"lock": "uv.lock"}} for _ in range(2)]
-    tasks[1] |= {"limits": {**tasks[1]["limits"], "tokens": 1}}
-    [one, other] = tasks
+    given: dict[str, Any] = {**called(action), "inputs": {"lock": "uv.lock"}}
+    one: JsonValue = given
+    other: JsonValue = {**given, "limits": {**given["limits"], "tokens": 1}}
     assert arguments_of(call.step, [one]) == arguments_of(call.step, [other]) == {"lock": "uv.lock"}
     assert task_of(call, [one]) == task_of(call, [other]) is not None
     assert child_of(call, "d", [one]) == child_of(call, "d", [other])

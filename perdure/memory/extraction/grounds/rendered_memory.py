@@ -20,7 +20,7 @@ _INSIDE = regex(rf"(?<=\w)[^\w\n]*(?={_BEGUN})|(?<=</memory>)[ \t]*(?=\S)")
 _QUOTING = regex(r"[ \t]*(?:[>|][ \t]*)*")
 _ITEM = regex(r"[-*•+] ")
 _HEADING = regex(r"#{1,6} ")
-_UNMARKED = regex(r"#{1,6} (?:Working memory|This session|Said in conversations)\s*$")
+_UNMARKED = regex(r"#{1,6} (?:Working memory|This session|Found in this session|Said in conversations)\s*$")
 """Headings of items that other people's lists may also have: they count only if something else shows a block."""
 _SEEN = regex(r"\(seen \d+×")
 _KINDS = "|".join(kind.value for kind in EpisodeKind if kind.known)

@@ -217,18 +217,6 @@ async def test_no_import_makes_a_memory_surer(gateway: Gateway, user: str, *, im
     assert (memory.seen, memory.confidence) == (2, 0.7 if imports else 0.8)
 
 
-async def test_what_became_less_sure_since_is_imported_as_sure_as_it_is(gateway: Gateway, user: str) -> None:
-    other = f"{user} other"
-    job = await gateway.remember(RememberRequest(user_id=user, key="k", items=(said("Lunch is at noon."),)), by=TESTER)
-    [line] = (await gateway.receipt(job, by=TESTER)).items
-    doubted = Correction(confidence=0.5)
-    await gateway.update(UpdateRequest(user_id=user, id=line.id, update=doubted), by=TESTER)
-    for job in (await gateway.import_(other, await gateway.exported(user, by=TESTER), by=TESTER)).jobs:
-        assert (await gateway.receipt(job, by=TESTER)).count(Fate.SEARCHABLE) == 1
-    [memory] = await gateway.memories(other, by=TESTER)
-    assert memory.confidence == 0.5
-
-
 async def test_a_habit_that_was_seen_often_enough_is_imported_as_given(here: Deployment, servers: Servers) -> None:
     user, other = (f"user {uuid4().hex}" for _ in range(2))
     habit = "The user usually books window seats."

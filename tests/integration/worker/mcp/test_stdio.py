@@ -111,7 +111,7 @@ async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Instal
             ("recall", {"text": "x", "limit": 1_000}, "limit"),
             ("remember", {"statement": "Kim likes tea.", "confidence": 0.2}, "below 0.7"),
             ("remember", {"statement": "Kim may like tea."}, "hedged"),
-            ("remember", {"statement": "Kim seems to be pregnant."}, "a guess"),
+            ("remember", {"statement": "Kim seems to be pregnant."}, "only that person has it"),
             ("remember", {"statement": ""}, "content"),
             ("forget", {"memory_id": "mem_none"}, "mem_none"),
             ("start_task", {}, "skill: is missing"),

@@ -79,5 +79,5 @@ def test_the_order_is_the_strategys_unless_another_is_asked_for() -> None:
 
 def test_a_request_can_ask_all_that_a_question_can() -> None:
     own = {"tenant", "now", "enough", "working", "context_characters", "withheld", "only_reads", "operation"}
-    own |= {"tell_left_out", "shows_ids", "decay"}
+    own |= {"tell_left_out", "shows_ids", "decay", "in_session"}
     assert set(Query.model_fields) - own <= set(RecallRequest.model_fields)
