@@ -76,16 +76,22 @@ def fields_beside(new: Entry, update: Correction, fields: dict[str, Any]) -> dic
     return {**fields, "names": names_learned(update.asked, new.names, new.text)}
 
 
-def require_permitted(item: MemoryItem, update: Correction, by: ActorKind, policy: WritePolicy) -> None:
-    """Check that the write policy lets the actor have a correction believed: a person may have anything believed.
+def require_permitted(item: MemoryItem, by: ActorKind, policy: WritePolicy) -> None:
+    """Check that the write policy lets the actor have a correction believed without a person's approval.
 
     Raises:
-        InvalidInput: A person has to approve it, or it may not be believed of an agent.
+        InvalidInput: A person has to approve it.
     """
-    if by is ActorKind.PERSON:
-        return
-    if reason := policy.hold.reason(item, by):
+    if by is not ActorKind.PERSON and (reason := policy.hold.reason(item, by)):
         raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
+
+
+def require_believable(item: MemoryItem, update: Correction, by: ActorKind, policy: WritePolicy) -> None:
+    """Check that what a correction says may be believed of an agent; anybody else may have anything believed.
+
+    Raises:
+        InvalidInput: It may not.
+    """
     if by is ActorKind.AGENT and update.content is not None and (reason := objection_to(item, policy)):
         raise InvalidInput("content", reason)
 

@@ -253,8 +253,9 @@ class Updater:
         corrections.require_lasting(memory, fields, asked.at)
         by = asked.request.by.kind
         item = corrections.item_of(memory, update, fields, text, by=by, operation=asked.operation, at=asked.at)
-        corrections.require_permitted(item, update, by, self._policy)
+        corrections.require_permitted(item, by, self._policy)
         corrections.require_undoubted(memory, item, by, update.confidence)
+        corrections.require_believable(item, update, by, self._policy)
         if corrections.says_the_same(memory, item):
             source, sure = corrections.believed_anew(memory, update, by)
             same = revisions.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)

@@ -16,6 +16,7 @@ from perdure.memory.hold_policies import HoldPolicy, HoldRule
 from perdure.memory.updates import revisions
 from perdure.memory.updates.revisions import trial_of
 from perdure.memory.updates.versions import rejections, versions
+from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
@@ -398,7 +399,7 @@ async def test_what_only_a_person_may_have_believed_is_not_corrected_into_by_oth
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = HoldRule(types=(MemoryType.CONSTRAINT,), by=(ActorKind.AGENT,))
-    monkeypatch.setattr(stores.updater, "_hold", HoldPolicy(rules=(rule,)))
+    monkeypatch.setattr(stores.updater, "_policy", WritePolicy(hold=HoldPolicy(rules=(rule,))))
     [one] = await told(stores, tenant, "The office is in Ghent.")
     correction = Correction(content="Nobody deploys on Fridays.", memory_type=MemoryType.CONSTRAINT)
     with pytest.raises(InvalidInput, match=r"the write policy holds it: .*remember it instead"):

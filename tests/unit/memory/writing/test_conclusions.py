@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from perdure.errors import InvalidInput
-from perdure.memory.updates.corrections import require_permitted
+from perdure.memory.updates.corrections import require_believable
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.conclusions import is_conclusion, objection_to
 from perdure.values.changes import ActorKind
@@ -44,9 +44,9 @@ def test_what_would_not_be_believed_of_what_is_said_is_not_believed_of_a_conclus
     assert not objection_to(item(content), WritePolicy(believe=(Ground(ground),)))
     correction = Correction(content=content)
     with pytest.raises(InvalidInput, match=ground):
-        require_permitted(item(content), correction, ActorKind.AGENT, WritePolicy())
+        require_believable(item(content), correction, ActorKind.AGENT, WritePolicy())
     for other in (ActorKind.PERSON, ActorKind.SYSTEM):
-        require_permitted(item(content), correction, other, WritePolicy())
+        require_believable(item(content), correction, other, WritePolicy())
 
 
 @pytest.mark.parametrize(
