@@ -14,7 +14,8 @@ from perdure.memory.extraction.parser import sentences, words_of
 from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.verbs import FORMS
-from perdure.values.entries import MemoryType, Source
+from perdure.memory.writing.provenance import is_conclusion
+from perdure.values.entries import MemoryType
 from perdure.values.items import MemoryItem
 
 _DENIALS = NEGATIONS - {"without"}
@@ -22,7 +23,6 @@ _DENIALS = NEGATIONS - {"without"}
 _LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
 _NUMBER = re.compile(r"(?<=\S)#\d+$")
 """Distinguishes the statements of one message from each other."""
-_INFERRED = frozenset({Source.LEARNED, Source.INFERRED})
 _ONCE = frozenset({MemoryType.OUTCOME, MemoryType.CONSTRAINT})
 """Types that need no second observation: outcomes and constraints."""
 
@@ -32,7 +32,7 @@ def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
 
     Empty: it reports none, or somebody has stated it, or it is an outcome or a constraint.
     """
-    if item.source not in _INFERRED or item.memory_type in _ONCE:
+    if not is_conclusion(item) or item.memory_type in _ONCE:
         return ()
     parts = sentences(item.content)
     if not parts or not all(is_behaviour(words_of(trimmed(part))) for part in parts):

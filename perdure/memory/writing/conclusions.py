@@ -2,7 +2,7 @@
 
 from perdure.memory.extraction.belief import believable
 from perdure.memory.write_policies import WritePolicy
-from perdure.values.entries import MemoryType, Source
+from perdure.values.entries import MemoryType
 from perdure.values.items import MemoryItem
 from perdure.values.statements import Ground, Said, Voice
 
@@ -18,11 +18,6 @@ somebody said."""
 
 _OF_SPEECH = frozenset({Ground.RECALLED})
 """What an agent says in a conversation ("you prefer tabs") may quote its memory; offered as a statement, it is one."""
-
-
-def is_conclusion(item: MemoryItem) -> bool:
-    """Return whether an item is what an agent or a tool makes of something: nobody has stated it."""
-    return item.source in (Source.LEARNED, Source.INFERRED)
 
 
 def objection_to(item: MemoryItem, policy: WritePolicy) -> str:

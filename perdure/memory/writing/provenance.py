@@ -35,13 +35,17 @@ def purpose_of(batch: Batch, item: Item) -> Purpose:
     return Purpose.EXTRACTED if batch.session and isinstance(item, MemoryItem) else Purpose.GIVEN
 
 
+def is_conclusion(item: MemoryItem) -> bool:
+    """Return whether an item is what an agent or a tool makes of something: nobody has stated it."""
+    return item.source in (Source.LEARNED, Source.INFERRED)
+
+
 def author_of(batch: Batch, item: Item) -> str:
     """Return who states an item in a memory that several share, by tenant; empty: nobody does, or it is not shared.
 
     What a tool or an agent found out or concluded is nobody's statement, whoever's task it was.
     """
-    stated = isinstance(item, MemoryItem) and item.source not in (Source.LEARNED, Source.INFERRED)
-    return batch.stated_by if stated else ""
+    return batch.stated_by if isinstance(item, MemoryItem) and not is_conclusion(item) else ""
 
 
 def is_its_import(item: Item, entry: Entry) -> bool:

@@ -8,7 +8,8 @@ import pytest
 from perdure.errors import InvalidInput
 from perdure.memory.updates.corrections import require_believable
 from perdure.memory.write_policies import WritePolicy
-from perdure.memory.writing.conclusions import is_conclusion, objection_to
+from perdure.memory.writing.conclusions import objection_to
+from perdure.memory.writing.provenance import is_conclusion
 from perdure.values.changes import ActorKind
 from perdure.values.entries import MemoryType, Source
 from perdure.values.items import MemoryItem, import_of
