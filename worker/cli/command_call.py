@@ -1,6 +1,5 @@
 """How a command is called: which of its arguments are values, which are refused, and that its coroutine is run."""
 
-import asyncio
 import functools
 import inspect
 import re
@@ -121,6 +120,8 @@ def synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Call
             _require_text(spelled[name], value)
         called = command(**parameters)
         if inspect.iscoroutine(called):
+            import asyncio  # noqa: PLC0415  it takes 30 ms of the 400 in which help is there
+
             asyncio.run(called)
 
     return run
