@@ -1,6 +1,7 @@
 """Erasing a user as activities: the epoch, the stores, the workflows' histories, the proof."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from temporalio import activity
@@ -25,6 +26,9 @@ from perdure.values.erasures import TAKEN_OVER, Erasure
 
 _PAGE = 200
 """Runs that one call of ``end_runs`` or ``delete_runs`` deals with, so that a retry repeats little."""
+
+_ERASED = 50
+"""Erased users that one query asks for; a choice: it has some 5 kB."""
 
 _LOOK_AGAIN = 0.1
 _LOOKS = 600
@@ -172,18 +176,29 @@ class ErasureActivities:
         if not await self._goes_on(call):
             return 0
         found = await self._runs(call.tenant)
-        for workflow_id, run_id in found:
-            request = DeleteWorkflowExecutionRequest(
-                namespace=self.client.namespace,
-                workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
-            )
-            try:
-                await self.client.workflow_service.delete_workflow_execution(request)
-            except RPCError as error:
-                _unless_gone(error)
+        await self._delete(found)
         for workflow_id, run_id in found:
             await self._until_gone(workflow_id, run_id)
         return len(found)
+
+    @activity.defn(name=Activity.DELETE_LATE_RUNS)
+    async def delete_late(self) -> int:
+        """Delete what Temporal has begun of erased users after the receipt, though it was started before the erasure.
+
+        It was refused or has nobody to ask for, but its history has what was given to it. Returns how many runs of it
+        are listed, which lags behind.
+        """
+        erased, late = await self.eraser.ended(), list[tuple[str, str]]()
+        for some in (erased[first : first + _ERASED] for first in range(0, len(erased), _ERASED)):
+            query = " OR ".join(
+                f"({Attribute.TENANT} = '{one.tenant}' AND StartTime <= '{one.at.isoformat()}')" for one in some
+            )
+            try:
+                late += [(run.id, run.run_id) async for run in self.client.list_workflows(query)]
+            except RPCError as error:
+                raise of_call(error) from error
+        await self._delete(late)
+        return len(late)
 
     @activity.defn(name=Activity.PROVE_ERASURE)
     async def prove(self, call: TenantCall) -> ErasureProof:
@@ -203,6 +218,17 @@ class ErasureActivities:
         if not left:
             await self.eraser.end(call.tenant, call.operation)
         return ErasureProof(left=tuple(left))
+
+    async def _delete(self, runs: Sequence[tuple[str, str]]) -> None:
+        for workflow_id, run_id in runs:
+            request = DeleteWorkflowExecutionRequest(
+                namespace=self.client.namespace,
+                workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
+            )
+            try:
+                await self.client.workflow_service.delete_workflow_execution(request)
+            except RPCError as error:
+                _unless_gone(error)
 
     async def _goes_on(self, call: TenantCall | EndRunsCall) -> bool:
         return await self.eraser.standing(call.tenant, call.operation) is Standing.GOES_ON

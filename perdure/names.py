@@ -95,6 +95,7 @@ class Activity(StrEnum):
     COUNT_STORED = "count_stored"
     ERASE_STORES = "erase_stores"
     DELETE_RUNS = "delete_runs"
+    DELETE_LATE_RUNS = "delete_late_runs"
     PROVE_ERASURE = "prove_erasure"
     UPDATE_MEMORY = "update_memory"
     SET_CONSENT = "set_consent"

@@ -126,6 +126,13 @@ class ReconcileMemory:
                     failed=failed,
                 )
                 workflow.continue_as_new(request.changed(carried=carried))
+        if not is_of_one:
+            await workflow.execute_activity(
+                Activity.DELETE_LATE_RUNS,
+                result_type=int,
+                summary="Delete histories that began after their user's erasure",
+                **options.of_ingest(),
+            )
         return ReconcileResult(
             losses=tuple(f"{one.store}: {one.kind.told}" for one in losses if not is_of_one),
             gone=tuple(_GONE[one.store, one.kind] for one in losses if (one.store, one.kind) in _GONE),

@@ -71,7 +71,7 @@ UNREACHABLE = (
     "requests for a team or an agent that were refused, or under way during its erasure: erasing the member who made "
     "them removes these",
     "tasks and requests of the user that were made before and that Temporal begins only after this receipt: they are "
-    "refused and write nothing, but their histories have what was given to them; erase again to remove these",
+    "refused and write nothing; their histories, with what was given to them, are deleted by the next reconciliation",
     "Temporal's own histories of deleted schedules, with the inputs of their tasks, until the namespace's "
     "retention ends",
     "archived histories, and other Temporal clusters that replicate this one",

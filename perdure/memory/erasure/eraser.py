@@ -202,6 +202,15 @@ class Eraser:
         if latest is not None and latest.operation == operation:
             await together(*(log.add(latest.changed(ended=True)) for log in self._logs.values()))
 
+    async def ended(self) -> list[Erasure]:
+        """Return the latest erasure of each user where that was proved.
+
+        Raises:
+            StoreUnavailable: A store does not answer; call it again.
+        """
+        latest = highest(one for log in await self._known() for one in log.values())
+        return [one for one in latest.values() if one.ended]
+
     async def left(self, tenant: str) -> tuple[str, ...]:
         """Return what is left of a user in the stores, read again; empty: nothing."""
         stored, held = await together(self._longterm.tenants(), holdings(self._redis, tenant))

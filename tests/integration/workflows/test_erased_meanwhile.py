@@ -1,6 +1,7 @@
-"""Erasing a user while a worker stands still with something of theirs; and the user who comes back afterwards."""
+"""Erasing a user of whom something comes late: from a worker that stood still, or with the user who comes back."""
 
 import asyncio
+import operator
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -8,17 +9,21 @@ from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.submissions import Submitter
 from perdure import Actor, ActorKind, AgentTask, RememberRequest
 from perdure.errors import TenantErased
+from perdure.names import Attribute
 from perdure.values.jobs import Batch
 from perdure.values.lessons import LESSON, LessonRequest
-from perdure.values.requests import EraseRequest
+from perdure.values.requests import EraseRequest, ReconcileRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import write
 from tests.support.harness import Bench
+from tests.support.waiting import until
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
@@ -113,3 +118,35 @@ async def test_what_a_worker_that_stood_still_submits_after_an_erasure_is_not_wr
     assert isinstance(refused, TenantErased)
     for one in under_way:
         one.cancel()
+
+
+@pytest.mark.slow
+async def test_the_next_reconciliation_deletes_the_history_of_a_task_that_began_after_the_receipt(
+    servers: Servers, here: Deployment, gateway: Gateway, agents: Bench, tmp_path: Path
+) -> None:
+    user = f"user {uuid4().hex}"
+    unserved = Bench(client=here.client, queue=f"q-{uuid4().hex}", folder=tmp_path, deployed=here)
+    late = await unserved.start(task_of(agents, user))
+    assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
+    back = await agents.start(task_of(agents, user))
+    assert (await back.result()).output == "Marzipan", "the user came back"
+    settings = {"tools": ("tests.support.tools",), "skills": (tmp_path / "skills",)}
+    async with deployment(servers, tmp_path / "home", queue=unserved.queue, settings=settings):
+        with pytest.raises(WorkflowFailureError):
+            await late.result()
+    query = f"WorkflowId = '{late.id}' AND {Attribute.TENANT} = '{here.services.tenant_key.tenant_of(user)}'"
+
+    async def listed() -> bool:
+        return bool([one async for one in here.client.list_workflows(query)])
+
+    async def is_there() -> bool:
+        try:
+            await late.describe()
+        except RPCError as error:
+            return error.status is not RPCStatusCode.NOT_FOUND
+        return True
+
+    await until(listed, bool)
+    await gateway.reconcile(ReconcileRequest(), by=TESTER)
+    assert not await until(is_there, operator.not_)
+    assert (await back.describe()).status is WorkflowExecutionStatus.COMPLETED

@@ -40,4 +40,4 @@ async def test_what_is_typed_or_said_with_yes_is_erased_and_proved(installed: In
     for unreachable in ("histories of your own workflows", "archived histories", "other Temporal clusters", "backups"):
         assert any(unreachable in one for one in receipt.unreachable), unreachable
         assert unreachable in typed.err
-    assert any("only after this receipt" in one and "erase again" in one for one in receipt.unreachable)
+    assert any("only after this receipt" in one and "by the next reconciliation" in one for one in receipt.unreachable)
