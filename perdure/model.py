@@ -14,6 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self, cast
 
@@ -277,3 +278,15 @@ Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 
 Instant = AwareDatetime
 """A moment with its time zone."""
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _not_before_1970(moment: datetime) -> datetime:
+    if moment < EARLIEST:
+        raise ValueError("is before 1970 (give the moment at which it was observed)")
+    return moment
+
+
+ObservedAt = Annotated[Instant, AfterValidator(_not_before_1970)]
+"""When something was observed or said."""

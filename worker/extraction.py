@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
@@ -12,6 +13,7 @@ from perdure.memory.extraction.preceding_turns import answering, before_items
 from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy, policy_named
+from perdure.memory.writing.batch_checks import require_timely
 from perdure.models.language import open_language_model
 from perdure.settings import Settings
 from perdure.values.requests import NotBelieved, ObserveRequest, RememberRequest
@@ -33,12 +35,16 @@ async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[Js
     """Return the items that are offered to memory, and what is left out of what was said.
 
     Raises:
-        InvalidInput: The request is malformed, or there is no such policy or model.
+        InvalidInput: The request is malformed, something was said more than a day ahead, or there is no such policy or
+            model.
         ModelRefused: The model refuses the question.
         StoreUnavailable: The model does not answer.
     """
     refuse_unknown(request)
     policy = policy_named(policies_of(settings), request.policy)
+    now = datetime.now(UTC)
+    for index, one in enumerate(request.said):
+        require_timely(one.at, now, join(join("said", index), "at"))
     said = tuple(answering(request.said))
     if policy.verbatim:
         turns = offers.turns(request)

@@ -1,6 +1,5 @@
 """Items that can be offered to memory, and the identity of the entries that they become. Pure."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
@@ -15,7 +14,7 @@ from pydantic import (
 
 from perdure.errors import InvalidInput
 from perdure.identity import OwnerId, canonical_json, memory_id, record_id, turn_id
-from perdure.model import Instant, Name, Passed, Text, Unit, depth, one_line, readable, refuse_beyond
+from perdure.model import Instant, Name, ObservedAt, Passed, Text, Unit, depth, one_line, readable, refuse_beyond
 from perdure.values.entries import MARKER, Described, Lane, normalised
 from perdure.values.statements import Voice
 
@@ -29,19 +28,6 @@ DEEPEST_PAYLOAD = 64
 """Lists and mappings within one another in a payload. Parsers stop at 200, and it travels inside others' messages."""
 
 _ARTICLES = frozenset({"a", "an", "the"})
-
-
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _not_before_1970(moment: datetime) -> datetime:
-    if moment < EARLIEST:
-        raise ValueError("is before 1970 (give the moment at which it was observed)")
-    return moment
-
-
-ObservedAt = Annotated[Instant, AfterValidator(_not_before_1970)]
-"""When something was observed."""
 
 
 class RecordItem(Passed):

@@ -5,7 +5,7 @@ from typing import Annotated, Protocol
 
 from pydantic import AfterValidator, Field
 
-from perdure.model import Instant, OpenEnum, Passed, Request, Text, Unit, refuse_beyond
+from perdure.model import Instant, ObservedAt, OpenEnum, Passed, Request, Text, Unit, refuse_beyond
 from perdure.values.assertions import Assertion
 from perdure.values.entries import Label, MemoryType, Source
 
@@ -36,7 +36,7 @@ class Said(Request):
     by: Voice = Voice.USER
     before: Annotated[str, AfterValidator(_is_short)] = ""
     """What was said before it, if that matters: "user: do you know my size?"."""
-    at: Instant
+    at: ObservedAt
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]
     """Where it was said: the session and turn, the task and step, or the caller's own key."""
     speaker: Annotated[str, Field(max_length=80)] = ""

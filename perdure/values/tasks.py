@@ -18,9 +18,8 @@ from perdure.durations import Wait
 from perdure.errors import InvalidTask
 from perdure.frames import Frame
 from perdure.identity import UserId, workflow_id
-from perdure.model import Instant, Name, OpenEnum, Passed, Request, ShallowJson
+from perdure.model import EARLIEST, Instant, Name, OpenEnum, Passed, Request, ShallowJson
 from perdure.values.explanations import RecallSummary
-from perdure.values.items import EARLIEST
 from perdure.values.jobs import Receipt
 from perdure.values.questions import Question
 from perdure.values.retries import Retry

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from perdure.model import EARLIEST
 from perdure.stores.weaviate.store import LongTerm
 from perdure.values.filters import Filters
 from perdure.values.hits import Hit
-from perdure.values.items import EARLIEST
 
 
 async def nearest(longterm: LongTerm, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:

@@ -26,15 +26,15 @@ AHEAD = timedelta(days=1)
 """How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
 
 
-def require_timely(item: Item, accepted_at: Instant, field: str) -> None:
-    """Refuse an observation that is ahead of its acceptance by more than a day.
+def require_timely(moment: Instant, accepted_at: Instant, field: str) -> None:
+    """Refuse an observation, or what was said, that is ahead of its acceptance by more than a day.
 
     Raises:
         InvalidItem: Naming the field and the fix.
     """
-    if item.occurred_at > accepted_at + AHEAD:
-        problem = f"{item.occurred_at:%Y-%m-%d} is more than a day ahead"
-        raise InvalidItem(f"{field}.occurred_at", problem, fix="give the moment at which it was observed")
+    if moment > accepted_at + AHEAD:
+        problem = f"{moment:%Y-%m-%d} is more than a day ahead"
+        raise InvalidItem(field, problem, fix="give the moment at which it was observed")
 
 
 def require_span(item: Item, field: str) -> None:
@@ -140,7 +140,7 @@ def read_batch(
             item = read_item(raw, f"items[{index}]")
             require_span(item, f"items[{index}]")
             if accepted_at is not None:
-                require_timely(item, accepted_at, f"items[{index}]")
+                require_timely(item.occurred_at, accepted_at, f"items[{index}].occurred_at")
             if accepted_at is not None and not session and not imported_id(item):
                 require_lasting(item, accepted_at, f"items[{index}]")
             read.append(item)

@@ -290,7 +290,7 @@ def _untimely(batch: Batch, index: int, item: Item, known: Known) -> str:
         # The words of a memory may say an end that its caller did not.
         require_span(item, f"items[{index}]")
         if batch.accepted_at is not None:
-            require_timely(item, batch.accepted_at, f"items[{index}]")
+            require_timely(item.occurred_at, batch.accepted_at, f"items[{index}].occurred_at")
     except InvalidItem as problem:
         return str(problem)
     target = item_id(batch.tenant, item)

@@ -83,6 +83,24 @@ async def test_any_alphabet_comes_back_as_it_was_written(gateway: Gateway, user:
         assert [item.text for item in found.items] == [content]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["default", "transcript"])
+async def test_nothing_is_said_later_than_tomorrow(here: Deployment, gateway: Gateway, user: str, policy: str) -> None:
+    ahead, session = datetime.now(UTC) + timedelta(days=2), uuid4().hex
+    said = (Said(text="I live in Ulm.", at=ahead, occurrence="o"),)
+    granted = ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED, Purpose.GIVEN))
+    await gateway.consent(granted, by=TESTER)
+    with pytest.raises(InvalidInput, match=r"said\[0\]\.at .*more than a day ahead"):
+        await gateway.observe(ObserveRequest(user_id=user, session=session, said=said, policy=policy), by=TESTER)
+    offered = RememberRequest(user_id=user, key="k", items=(), turns=said, session=session)
+    with pytest.raises(InvalidInput, match=r"turns\[0\]\.at .*more than a day ahead"):
+        await gateway.remember(offered, by=TESTER)
+    tenant = here.services.tenant_key.tenant_of(user)
+    assert await here.services.episodes.everything(tenant) == {}
+    with pytest.raises(ValidationError, match="is before 1970"):
+        Said(text="I live in Ulm.", at=datetime(1969, 12, 31, tzinfo=UTC), occurrence="o")
+
+
 TEXTS = {
     "empty": "",
     "1 MB": "x" * 1_000_000,
