@@ -345,4 +345,6 @@ async def _run(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any
     """Call a function of a tool: a plain one in a thread, which leaves the worker's loop free."""
     if inspect.iscoroutinefunction(function):
         return await function(*args, **keywords)
-    return await asyncio.to_thread(function, *args, **keywords)
+    returned = await asyncio.to_thread(function, *args, **keywords)
+    # A plain decorator around a coroutine function has only made the coroutine, which has done nothing yet.
+    return await returned if inspect.isawaitable(returned) else returned

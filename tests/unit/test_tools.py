@@ -1,9 +1,10 @@
 """Tools: their signature is their contract, and a bad one is refused when it is made."""
 
 import datetime
+import functools
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -460,6 +461,28 @@ async def test_a_plain_function_is_a_tool_that_leaves_the_loop_free() -> None:
     assert await multiply.call(CALL, keywords)
     assert await multiply(CALL, 3)
     assert await multiply.run_check(CALL, keywords) == (True, 3)
+
+
+async def test_what_a_plain_decorator_makes_of_a_coroutine_function_is_awaited() -> None:
+    def around(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **keywords: Any) -> Any:
+            return function(*args, **keywords)
+
+        return call
+
+    @around
+    async def look(cents: int) -> int | None:
+        return cents
+
+    @tool(effect="once", check=look)
+    @around
+    async def pay(cents: int) -> int:
+        return cents
+
+    keywords = pay.validate({"cents": 3})
+    assert await pay.call(CALL, keywords) == 3
+    assert await pay.run_check(CALL, keywords) == (True, 3)
 
 
 async def test_a_check_that_is_declared_to_return_what_it_found_may_find_false() -> None:
