@@ -11,7 +11,7 @@ from perdure.history import History
 from perdure.model import Instant
 from perdure.values.tasks import Phase
 from workflows.running_task import RunningTask
-from workflows.spans import begun
+from workflows.spans import waiting
 
 
 class Pauses:
@@ -31,15 +31,19 @@ class Pauses:
     @contextmanager
     def _paused(self, branch: str) -> Generator[str]:
         """Show that a branch waits, and count the wait in the history once it is over; yields its timer's summary."""
-        self._running.outbox.flush()
-        self._running.do(branch, Phase.PAUSED)
-        self._running.branches.awaiting.add(branch)
-        span = begun("perdure.wait", self._running.state.branches[branch].path)
-        yield f"{self._running.place(branch)} waits"
-        span.end()
-        self._running.branches.awaiting.discard(branch)
+        running = self._running
+        running.outbox.flush()
+        running.do(branch, Phase.PAUSED)
+        running.branches.awaiting.add(branch)
+        paused = running.state.branches[branch]
+        since = paused.paused_at or workflow.now()
+        running.update(branch, paused_at=since)
+        with waiting(running.branches, "perdure.wait", paused.path, since=since):
+            yield f"{running.place(branch)} waits"
+        running.update(branch, paused_at=None)
+        running.branches.awaiting.discard(branch)
         self._history.grow()
-        self._running.do(branch, Phase.RUNNING)
+        running.do(branch, Phase.RUNNING)
 
     async def pause(self, branch: str, until: Instant) -> None:
         """Wait until a moment, and have the plan go on after the step; a moment that has passed takes no timer.

@@ -24,7 +24,7 @@ from workflows.lessons import Lessons
 from workflows.pauses import Pauses
 from workflows.rollover import continue_with
 from workflows.running_task import RunningTask
-from workflows.spans import begun
+from workflows.spans import waiting
 
 SUBMITS = timedelta(seconds=5)
 """How long a rollover or an end waits for submissions before it acts on them."""
@@ -221,23 +221,22 @@ class PlanRunner:
         left = timedelta(hours=hours)
         if asked_before and asked.asked_at is not None:
             left = max(timedelta(), asked.asked_at + left - workflow.now())
-        self._running.branches.awaiting.add(branch)
+        branches, kind = self._running.branches, asked.kind.value
+        branches.awaiting.add(branch)
         path = self._running.state.branches[branch].path
-        span = begun("perdure.question", path, since=asked.asked_at, kind=asked.kind.value)
         try:
-            await workflow.wait_condition(
-                lambda: self._running.questions.is_answered(asked.id),
-                timeout=left,
-                timeout_summary=f"an answer to {asked.id}",
-            )
+            with waiting(branches, "perdure.question", path, since=asked.asked_at, kind=kind):
+                await workflow.wait_condition(
+                    lambda: self._running.questions.is_answered(asked.id),
+                    timeout=left,
+                    timeout_summary=f"an answer to {asked.id}",
+                )
         except TimeoutError:
             # An answer that came with the last moment was accepted, so it counts.
             if not self._running.questions.is_answered(asked.id):
                 self._running.questions.withdraw(asked.id)
-                span.end()
                 raise TaskFailed(f"step {path}: nobody answered within {hours:g} h") from None
-        span.end()
-        self._running.branches.awaiting.discard(branch)
+        branches.awaiting.discard(branch)
         answer = self._running.questions.take(asked)
         self._running.do(branch, Phase.RUNNING)
         waited = self._running.state.branches[branch]

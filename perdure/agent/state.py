@@ -76,6 +76,8 @@ class Branch(Passed):
     """What it waits for. It has been put once ``asked_at`` is set."""
     until: Instant | None = None
     """Until when the step under way waits."""
+    paused_at: Instant | None = Field(default=None, exclude_if=is_empty)
+    """When it began to wait for a moment or an event, which may have been in an earlier run."""
     event: str = ""
     """The event that it waits for."""
     otherwise: Value | None = None

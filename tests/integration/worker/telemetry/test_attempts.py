@@ -5,10 +5,13 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from temporalio.client import Client
 
+from perdure.identity import workflow_id
 from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import installation
+from tests.support.waiting import until
 from worker.telemetry import spans_of
 
 TOOLS = '''
@@ -83,5 +86,50 @@ async def test_a_task_is_traced_whole_and_a_failure_names_the_line_in_logs_and_s
         assert all(place == line["where"][0] for line in attempts)
         assert all("smoke" not in json.dumps(line) and "Expecting" not in json.dumps(line) for line in lines)
         assert "Traceback" not in log.read_text()
+        worker.terminate()
+        await worker.wait()
+
+
+WEIGHED = "".join(f"        - {{id: s{place}, tool: weigh, args: {{thing: stone}}}}\n" for place in range(12))
+WAITING = f"""
+name: waiting
+steps:
+  - parallel:
+      - {{id: pause, wait: 3s}}
+      - - {{id: begin, tool: weigh, args: {{thing: stone}}}}
+{WEIGHED}
+  - {{id: gate, tool: weigh, args: {{thing: a stone}}, approve: "May it be weighed?"}}
+"""
+
+
+@pytest.mark.slow
+async def test_a_wait_has_one_span_over_all_runs_and_also_where_the_tasks_end_cuts_it_off(
+    servers: Servers, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.py").write_text(TOOLS)
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills/waiting.yaml").write_text(WAITING)
+    async with installation(
+        servers, tmp_path, skills=(tmp_path / "skills",), tools=(str(tmp_path / "shop.py"),), continue_after=20
+    ) as given:
+        worker, _ = await given.worker()
+        file = given.write("task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: waiting\n")
+        following = await given.start("run", file, "--json", "--trace")
+        await following.says("perdure answer")
+        assert (await given.perdure("cancel", file)).status == 0
+        ended = await following.ended()
+        trace = next(word for word in ended.err.split() if len(word) == 32)
+        result = TaskResult.model_validate_json(ended.out)
+        client = await Client.connect(servers.temporal)
+        rolled = f"WorkflowId = '{workflow_id('ada', result.task_id)}' AND ExecutionStatus = 'ContinuedAsNew'"
+
+        async def runs() -> int:
+            return len([one async for one in client.list_workflows(rolled)])
+
+        assert await until(runs, bool)
+        spans = spans_of(tmp_path / "home/traces", trace)
+        waits = [(span.name, span.milliseconds) for span in spans if span.name in ("perdure.wait", "perdure.question")]
+        assert [name for name, _ in waits] == ["perdure.wait", "perdure.question"]
+        assert waits[0][1] >= 2_900
         worker.terminate()
         await worker.wait()
