@@ -61,7 +61,9 @@ class Outbox:
         unsent = self._learned.unsent
         self._update(unsent=())
         for batch in unsent:
-            self._send(batch)
+            # A foreign workflow that continues as this one may have written another user's tenant into its state.
+            note = self._note and batch.noted_in and self._note.changed(since=batch.noted_in.since)
+            self._send(batch.changed(tenant=tenant, noted_in=note))
 
     def add(self, items: tuple[OfferedItem, ...], refused: tuple[str, ...]) -> None:
         """Gather what a step has to remember; submit it once it is enough for a job."""

@@ -7,12 +7,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pydantic import JsonValue
 from temporalio.api.common.v1 import Payload, Payloads, WorkflowType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from perdure.memory.writing.batch_checks import read_batch
 from perdure.values.tasks import Progress, StepStatus
 from tests.support.harness import Bench
 from tests.support.tools import raises
@@ -218,15 +220,16 @@ async def test_an_unusable_field_of_a_task_that_was_started_directly_is_refused(
     assert (failure.type, failure.non_retryable) in {("InvalidTask", True), ("TaskFailed", True)}
 
 
-def with_state(agents: Bench) -> Payload:
-    """Return a task with the state of another user's."""
+def with_state(agents: Bench, tenant: str = "another", user: str = "", **learned: JsonValue) -> Payload:
+    """Return a task with the state of another one."""
     task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
     prepared = {
-        **{"tenant": "another", "skill": {"name": "s", "steps": [{"kind": "tool", "id": "a", "tool": "who"}]}},
+        **{"tenant": tenant, "skill": {"name": "s", "steps": [{"kind": "tool", "id": "a", "tool": "who"}]}},
         **{"version": "", "tools": {}, "inputs": {}, "reads": {}, "date": "2026-01-01", "heartbeat": 4},
     }
     state = {"prepared": prepared, "started_at": "2026-01-01T00:00:00Z", "renewed_at": "2026-01-01T00:00:00Z"}
-    data = json.dumps({**task.model_dump(mode="json"), "carried": state}).encode()
+    own = {"carried": state | {"learned": learned}, "user_id": user or task.user_id}
+    data = json.dumps({**task.model_dump(mode="json"), **own}).encode()
     return Payload(metadata={"encoding": b"json/plain"}, data=data)
 
 
@@ -256,13 +259,11 @@ def carried_by(kind: str, agents: Bench) -> Payload:
     return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(inputs[kind]).encode())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind",
-    ["ResumableAgent", "EraseMemory", "ForgetMemory", "UndoForgetting", "ReconcileMemory", "RedateMemory"],
-)
-async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each_run(agents: Bench, kind: str) -> None:
-    """Temporal says of its later runs, as of those that a foreign workflow continues as, that they were continued."""
+async def started_by_cron(agents: Bench, kind: str, given: Payload) -> str:
+    """Start a workflow each second; return its id.
+
+    Temporal says of its later runs, as of those that a foreign workflow continues as, that they were continued.
+    """
     identifier = f"cron-{uuid4().hex}"
     await agents.client.workflow_service.start_workflow_execution(
         StartWorkflowExecutionRequest(
@@ -270,11 +271,36 @@ async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each
             workflow_id=identifier,
             workflow_type=WorkflowType(name=kind),
             task_queue=TaskQueue(name=agents.queue),
-            input=Payloads(payloads=[carried_by(kind, agents)]),
+            input=Payloads(payloads=[given]),
             request_id=identifier,
             cron_schedule="@every 1s",
         )
     )
+    return identifier
+
+
+@pytest.mark.slow
+async def test_what_a_state_carries_to_memory_goes_to_the_tasks_own_user(agents: Bench) -> None:
+    user, other = f"user {uuid4().hex}", f"t_{uuid4().hex}{uuid4().hex}"
+    own = agents.services.tenant_key.tenant_of(user)
+    item: dict[str, JsonValue] = {"kind": "memory", "content": "Marzipan is made of almonds.", "occurrence": "o"}
+    batch = read_batch(tenant=other, key=uuid4().hex, items=[{**item, "occurred_at": "2026-01-01T00:00:00Z"}])
+    forged = with_state(agents, own, user, unsent=[batch.model_dump(mode="json")])
+    identifier = await started_by_cron(agents, "ResumableAgent", forged)
+    try:
+        await until(lambda: agents.services.longterm.everything(own), bool)
+    finally:
+        await agents.client.get_workflow_handle(identifier).terminate()
+    assert await agents.services.longterm.everything(other) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind",
+    ["ResumableAgent", "EraseMemory", "ForgetMemory", "UndoForgetting", "ReconcileMemory", "RedateMemory"],
+)
+async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each_run(agents: Bench, kind: str) -> None:
+    identifier = await started_by_cron(agents, kind, carried_by(kind, agents))
 
     async def failures() -> list[str]:
         found: list[str] = []
