@@ -23,8 +23,9 @@ from perdure.values.jobs import Fate
 from perdure.values.requests import ForgetRequest, ForgetResult, RememberRequest, UndoRequest
 from perdure.values.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
+from worker.exit_status import Exit
 from worker.gateway import Gateway
-from worker.terminal.output import Exit, out, program, say
+from worker.terminal.output import out, program, say
 
 _DAY = datetime(2026, 5, 4, tzinfo=UTC)
 """The date of the first audit. It is an input of the task, so that the second audit can be dated the next day."""

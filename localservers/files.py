@@ -50,8 +50,10 @@ def unusable(folder: Path, error: OSError) -> HomeUnusable:
         told = f"{folder} cannot be made: {there} is no folder; {others}"
     elif there != folder and error.errno == errno.ENOENT:
         told = f"{folder} cannot be made in {there}; {others}"
+    elif error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        told = f"{error.filename or folder}: {error.strerror}; make it writable, or {others}"
     else:
-        told = f"{error.filename or folder}: {error.strerror or error}; make it writable, or {others}"
+        told = f"{error.filename or folder}: {error.strerror or error}; {others}"
     return HomeUnusable(told)
 
 

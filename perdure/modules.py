@@ -31,8 +31,20 @@ def is_file(name: str) -> bool:
     return name.endswith(".py") or "/" in name
 
 
+def expanded(path: Path) -> Path:
+    """Return an absolute path, with a home folder instead of ``~``.
+
+    Raises:
+        ValueError: It names the home of nobody who is known here.
+    """
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        raise ValueError(f"nobody is known here whose home is {path.parts[0]} (give the whole path)") from None
+
+
 def _found_anywhere(module: str) -> str:
-    return str(Path(module).expanduser().absolute()) if is_file(module) else module
+    return str(expanded(Path(module))) if is_file(module) else module
 
 
 Module = Annotated[str, AfterValidator(_found_anywhere)]
@@ -87,7 +99,11 @@ def module_of(name: str, field: str) -> ModuleType:
         InvalidInput: It cannot be imported; with the reason, the line, and where another module has its name, or that
             of one beside it, what to do.
     """
-    path, of_file = Path(name).expanduser(), is_file(name)
+    of_file = is_file(name)
+    try:
+        path = expanded(Path(name))
+    except ValueError as problem:
+        raise InvalidInput(field, str(problem)) from None
     if not of_file and "" in name.split("."):
         raise InvalidInput(field, f"{name!r} names no module", fix=_FORMS)
     try:

@@ -29,7 +29,7 @@ from perdure.documents import refused
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
-from perdure.modules import MemberName, ModelName, Module
+from perdure.modules import MemberName, ModelName, Module, expanded
 from perdure.names import TASK_QUEUE
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
@@ -37,7 +37,7 @@ from perdure.variables import PREFIX, base_folder, read_file, read_secrets, told
 from perdure.words import ENGLISH, languages
 
 # The worker that "up" starts runs in another folder than the person who wrote a relative path.
-Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+Absolute = Annotated[Path, AfterValidator(expanded)]
 
 
 class Addresses(Passed):

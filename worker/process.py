@@ -19,7 +19,7 @@ from localservers.loaded import begin_loading, tell_loaded
 from localservers.origin import SettingsOrigin
 from localservers.state import HomeLock
 from perdure.agent.steps.threads import count_threads
-from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch, Unavailable
+from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch
 from perdure.settings import Addresses, Settings
 from perdure.stores import disk
 from perdure.stores.journal.marks import known_fingerprint
@@ -33,6 +33,7 @@ from perdure.values.losses import Store
 from worker.configuration_checks import require_folders
 from worker.eviction import EvictingRunner
 from worker.exit import leave
+from worker.exit_status import Exit, status_of
 from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
@@ -263,8 +264,8 @@ async def _served(stop: asyncio.Event, announced: _Announced, *, reloads: bool) 
         await run(settings, addresses, stop, reloads=reloads)
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
-        return 3 if isinstance(error, Unavailable) else 2
-    return 0
+        return status_of(error)
+    return Exit.DONE
 
 
 async def _reloading(stop: asyncio.Event) -> int:

@@ -30,7 +30,7 @@ def sources(tools: Iterable[str]) -> Sources:
     paths = {Path(file) for name, file in loaded if file and not is_library(Path(file), name)}
     for name in tools:
         if is_file(name):
-            paths.add(Path(name).expanduser())
+            paths.add(Path(name))
         # Whatever is wrong with a package above a module, its name alone says nothing about where it is.
         with suppress(Exception):
             spec = importlib.util.find_spec(name)

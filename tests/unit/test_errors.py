@@ -9,7 +9,7 @@ from perdure import error_kinds, refusals
 from perdure.errors import PerdureError
 from perdure.models.errors import ModelRefused
 from perdure.values.call_limits import LimitReached
-from worker.terminal.output import Exit, status_of
+from worker.exit_status import Exit, status_of
 
 PAGE = Path("docs/errors.md").read_text(encoding="utf-8")
 

@@ -16,8 +16,9 @@ from worker.audits import LEAST_DAYS, MOST_DAYS
 from worker.cli.memory import Of
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
+from worker.exit_status import Exit
 from worker.gateway import Gateway
-from worker.terminal.output import Exit, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 
 async def verify(*, as_json: AsJson = False) -> None:

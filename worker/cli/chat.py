@@ -21,11 +21,12 @@ from worker.cli.memory import User
 from worker.cli.reach import gateway, note_other_settings, person, require_same_settings, started
 from worker.cli.tasks import AsJson
 from worker.exit import leave
+from worker.exit_status import Exit
 from worker.gateway import Gateway
 from worker.terminal import display
 from worker.terminal.answers import asked
 from worker.terminal.conversation import TerminalChat, TypedLines, show_history
-from worker.terminal.output import Exit, fail, program, say, show_json
+from worker.terminal.output import fail, program, say, show_json
 from worker.wiring.registries import agents_of
 
 _END = "/end"

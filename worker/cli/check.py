@@ -25,7 +25,8 @@ from perdure.yaml_text import line_of, placing, read_document
 from worker.cli.task_files import read_task
 from worker.cli.tasks import AsJson
 from worker.configuration_checks import require_folders, unguarded
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 from worker.wiring.registries import agents_of, known_tools_of, prompts_of, skills_of
 
 _KINDS = {

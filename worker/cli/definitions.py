@@ -11,7 +11,8 @@ from perdure.errors import InvalidInput
 from perdure.plurals import counted
 from perdure.policies.decision import SHORT
 from perdure.registry.folders import Folders
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 
 
 class Definition(Protocol):

@@ -7,8 +7,9 @@ import typer
 from perdure.settings import Settings
 from worker.cli.reach import person
 from worker.cli.tasks import AsJson
+from worker.exit_status import Exit
 from worker.gateway import Gateway
-from worker.terminal.output import Exit, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 
 async def doctor(

@@ -14,7 +14,8 @@ from perdure.values.requests import EraseRequest
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 
 
 async def erase(

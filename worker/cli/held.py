@@ -12,7 +12,8 @@ from worker.cli.memories import Because
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 
 Id = Annotated[str, typer.Argument(help="The hold's id, as 'memories held' and the receipt show it.")]
 

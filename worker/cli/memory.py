@@ -29,9 +29,10 @@ from worker.cli.item_files import read_items
 from worker.cli.reach import gateway, person, warn_of_other_settings
 from worker.cli.records import memory_of, record_of, require_one_kind
 from worker.cli.tasks import AsJson
+from worker.exit_status import Exit
 from worker.policies import rules_of
 from worker.terminal import display
-from worker.terminal.output import Exit, out, say, show_json
+from worker.terminal.output import out, say, show_json
 
 User = Annotated[
     str, typer.Option("--user", help="The user who asks; also whose memory, unless --of is given.", show_default=False)

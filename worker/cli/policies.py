@@ -16,7 +16,8 @@ from perdure.settings import Settings
 from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
 from worker.configuration_checks import unguarded
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 
 
 def list_(*, as_json: AsJson = False) -> None:

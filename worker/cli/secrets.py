@@ -7,7 +7,8 @@ from perdure.plurals import counted
 from perdure.secrets.sources import SecretKeeper, how_to_give
 from perdure.settings import Settings
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 from worker.wiring.registries import known_tools_of, secrets_of
 
 

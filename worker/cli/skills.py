@@ -24,7 +24,8 @@ from perdure.toolbox import Toolbox
 from perdure.yaml_text import placing
 from worker.cli.tasks import AsJson
 from worker.configuration_checks import require_folders
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 from worker.wiring.registries import known_tools_of, skills_of
 
 

@@ -17,11 +17,12 @@ from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, TaskResult
 from worker.cli.reach import gateway, note_other_settings, person, require_startable, started
 from worker.cli.task_files import TaskFile
+from worker.exit_status import status_of
 from worker.gateway import Gateway
 from worker.terminal import display
 from worker.terminal.answers import asked
 from worker.terminal.conversation import TypedLines
-from worker.terminal.output import draw, fail, out, say, show_json, status_of
+from worker.terminal.output import draw, fail, out, say, show_json
 
 _GOES_ON = "effects that it recorded are not repeated"
 _AGAIN = "--again goes through it again, with the effects that are recorded; for new effects, choose another task_id"

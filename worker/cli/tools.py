@@ -15,7 +15,8 @@ from perdure.toolbox import Toolbox
 from perdure.tools import Tool
 from worker import mcp_servers
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, err, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import err, out, say, show_json
 from worker.wiring.registries import toolbox_of
 
 ToolName = Annotated[

@@ -20,7 +20,8 @@ from perdure.values.requests import ConsentRequest
 from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.terminal.output import Exit, out, say, show_json
+from worker.exit_status import Exit
+from worker.terminal.output import out, say, show_json
 
 _LARGEST = 1_000_000_000
 """Bytes of a file that is read: more than 100,000 entries with their histories."""

@@ -3,9 +3,9 @@
 import sys
 
 from perdure.base_error import PerdureError
-from perdure.errors import Unavailable
 from perdure.settings import Settings
 from worker.exit import leave_after
+from worker.exit_status import Exit, status_of
 from worker.http.server import serve
 
 
@@ -15,8 +15,8 @@ def main() -> int:
         serve(Settings())
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
-        return 3 if isinstance(error, Unavailable) else 2
-    return 0
+        return status_of(error)
+    return Exit.DONE
 
 
 leave_after(main)

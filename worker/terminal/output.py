@@ -1,4 +1,4 @@
-"""Output of the CLI: results on stdout, everything else on stderr, and exit codes that mean something."""
+"""Output of the CLI: results on stdout, everything else on stderr."""
 
 import json
 import re
@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,8 +15,8 @@ from pydantic_core import from_json, to_json
 from rich.console import Console, RenderableType
 
 from perdure.documents import refused
-from perdure.errors import InvalidInput, PerdureError, StoreLost, StoreRefused, StoreUnavailable, Unavailable
-from perdure.models.errors import ModelRefused
+from perdure.errors import InvalidInput, PerdureError, StoreLost, StoreUnavailable
+from worker.exit_status import Exit, status_of
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -42,20 +41,6 @@ _AWAY = re.compile(r": \w+$|does not answer|no answer within")
 
 _SUGGESTED = re.compile(r"(.+?) \(((?:did you mean|there are|Possible options).+)\)", re.DOTALL)
 """What is wrong with a command line, and what else there is; other brackets are part of the problem."""
-
-
-class Exit(IntEnum):
-    """What an exit status means."""
-
-    DONE = 0
-    FAILED = 1
-    """It ran, and it failed: a task, a check, a sweep."""
-    REFUSED = 2
-    """The input or a login is wrong; the message names the field and the fix."""
-    UNAVAILABLE = 3
-    """A server does not answer; nothing is wrong with the input."""
-    DETACHED = 130
-    """Ctrl-C: what was started goes on."""
 
 
 def program() -> str:
@@ -171,10 +156,3 @@ def told(error: PerdureError) -> dict[str, str]:
     if fix := how_to_reach(error):
         parts["fix"], message = fix, f"{message} ({fix})"
     return {"code": error.code, "message": message, **parts}
-
-
-def status_of(error: PerdureError) -> Exit:
-    """Return the exit status for an error: wrong input or login, a server that does not answer, or just a failure."""
-    if isinstance(error, Unavailable):
-        return Exit.UNAVAILABLE
-    return Exit.REFUSED if isinstance(error, InvalidInput | StoreRefused | ModelRefused) else Exit.FAILED

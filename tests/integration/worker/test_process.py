@@ -4,16 +4,21 @@ import asyncio
 import json
 import os
 import sys
+import time
 from contextlib import aclosing
+from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from temporalio.client import Client
 
 from localservers import Server
 from perdure.memory.wholeness import COMPARED_EVERY
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.redis.outputs import OUTPUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import deployment
 from tests.integration.memory.forgetting.test_forgetter import passing, write
@@ -61,7 +66,7 @@ async def test_one_that_must_not_go_on_does_not_wait_for_its_threads() -> None:
     )
     # Nobody renews their claims any more.
     _, said = await asyncio.wait_for(process.communicate(), STARTED_WITHIN)
-    assert process.returncode == 2
+    assert process.returncode == 1
     assert b"error: PRD203 redis belongs to the journal" in said
 
 
@@ -74,6 +79,44 @@ def look() -> str:
     print("it looks")
     time.sleep(60)
 """
+
+
+BLOCKS = """
+import time
+from perdure import tool
+
+@tool(effect="read", timeout=30)
+async def look() -> None:
+    time.sleep(2.5)
+"""
+
+
+@pytest.mark.slow
+async def test_it_watches_over_its_loop_and_over_what_would_grow(servers: Servers, tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(BLOCKS)
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills/looking.yaml").write_text("name: looking\nsteps: [{id: a, tool: look}]\n")
+    how = {"skills": (tmp_path / "skills",), "tools": (str(tmp_path / "shop.py"),)}
+    tenant = f"t_{uuid4().hex}"
+    async with installation(servers, tmp_path, **how) as given, aclosing(connect(servers.redis_url)) as redis:
+        async with deployment(servers, Path(given.environment["PERDURE_HOME"]), serving=False) as here:
+            reference = await here.services.outputs.keep(tenant, '"x"')
+            [value] = (here.settings.journal_folder / tenant / "values").glob(f"*{reference}.json")
+            await write(here.services, tenant, passing("kept", "o1"))
+        await ask(redis, "DEL", keys.output(tenant, OUTPUT, reference))
+        await ask(redis, "ZREM", keys.ACTIVE, tenant)
+        run_out = time.time() - timedelta(days=180).total_seconds()
+        os.utime(value, (run_out, run_out))
+
+        await given.ready_worker()
+
+        file = given.write("task.yaml", "task_id: looking\nuser_id: ada\nskill: looking\n")
+        assert (await given.perdure("run", file, "--detach")).status == 0
+        log = tmp_path / "worker-0.log"
+        await until_true(lambda: "the worker's loop is blocked" in log.read_text())
+        assert "tool look" in log.read_text()
+        await until_true(lambda: not value.exists())
+        await until(lambda: ask(redis, "ZSCORE", keys.ACTIVE, tenant), lambda score: score is not None)
 
 
 @pytest.mark.slow
@@ -112,9 +155,9 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
     (other_journal / "journal.id").write_text("another")
     cases = (
         ({"PERDURE_JOURNAL": str(tmp_path / "not mounted")}, 3, "PRD231 journal: all of it was lost: mount the folder"),
-        ({"PERDURE_JOURNAL": str(other_journal)}, 2, "PRD203 redis belongs to the journal"),
-        ({"PERDURE_HOME": str(other_home)}, 2, "PRD202 the data was written under the tenant key"),
-        ({"PERDURE_HOME": str(tmp_path / "no key")}, 2, "tenant.key is missing: copy it from another worker"),
+        ({"PERDURE_JOURNAL": str(other_journal)}, 1, "PRD203 redis belongs to the journal"),
+        ({"PERDURE_HOME": str(other_home)}, 1, "PRD202 the data was written under the tenant key"),
+        ({"PERDURE_HOME": str(tmp_path / "no key")}, 1, "tenant.key is missing: copy it from another worker"),
         (
             {
                 "PERDURE_HOME": str(tmp_path / "no key"),
@@ -124,7 +167,7 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
             3,
             "PRD200 redis: does not answer, and only it knows whether there is a tenant key",
         ),
-        ({"PERDURE_EMBEDDING": "openai", "PERDURE_OPENAI_API_KEY": "none"}, 2, "PRD201"),
+        ({"PERDURE_EMBEDDING": "openai", "PERDURE_OPENAI_API_KEY": "none"}, 1, "PRD201"),
         ({"PERDURE_TOOLS": '["no.such.module"]'}, 2, "no.such.module"),
         ({"PERDURE_FORGETTING_CRON": "daily"}, 2, "forgetting_cron: must be five fields such as '0 3 * * *', or off"),
         (unanswered(servers), 3, "temporal: 127.0.0.1:9 does not answer"),

@@ -4,7 +4,9 @@ import json
 from uuid import uuid4
 
 import pytest
+from temporalio.client import Client
 
+from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation
 
 WHO = "task_id: {id}\nuser_id: ada\n"
@@ -167,3 +169,24 @@ async def test_too_large_a_result_is_refused_by_its_step(installed: Installation
 
     assert ran.status == 1
     assert "step lock: PRD110" in ran.complaint
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("ForgetMemory", "a sweep (ForgetMemory), and not a task"),
+        ("ReconcileMemory", "a reconciliation of the stores (ReconcileMemory), and not a task"),
+        ("Restocking", "another workflow (Restocking), and not a task"),
+    ],
+)
+async def test_the_status_of_what_is_no_task_says_what_it_is(
+    servers: Servers, installed: Installation, kind: str, told: str
+) -> None:
+    client = await Client.connect(servers.temporal)
+    other = await client.start_workflow(kind, id=f"other-{uuid4().hex}", task_queue="nobody-serves-it")
+    try:
+        ran = await installed.perdure("status", other.id)
+    finally:
+        await other.terminate()
+    assert (ran.status, ran.out, f"{other.id} is {told}" in ran.complaint) == (2, "", True), ran.err

@@ -234,6 +234,7 @@ SETTINGS = {
     "TRACE_CONTENT=maybe": ("trace_content: 'maybe' is not true or false", "set PERDURE_TRACE_CONTENT"),
     "WEBHOOK_URL=ftp://x": ("webhook_url: must be a URL such as https://host/path", "set PERDURE_WEBHOOK_URL"),
     "WEBHOOK_URL=https://x": ("webhook_secret: is missing", "which signs deliveries"),
+    "HOME=~nobody-here/x": ("home: nobody is known here whose home is ~nobody-here", "give the whole path"),
     "SUMMARY_MODEL=cheap": (
         "summary_model: must be openai:<model>, <module>:<model>, or empty",
         "set PERDURE_SUMMARY_MODEL",
@@ -293,7 +294,15 @@ HOMES = {
     "/dev/null/x": ("/dev/null/x cannot be made: /dev/null is no folder", "choose other folders with PERDURE_HOME"),
     "task.yaml": ("task.yaml cannot be made", "choose other folders with PERDURE_HOME"),
     "task.yaml/home": ("task.yaml is no folder", "choose other folders with PERDURE_HOME"),
+    "task.yaml/x/y": ("task.yaml is no folder", "choose other folders with PERDURE_HOME"),
+    "x/../task.yaml": ("task.yaml is no folder", "choose other folders with PERDURE_HOME"),
+    "skills/greet.yaml": ("greet.yaml is no folder", "choose other folders with PERDURE_HOME"),
+    "/dev/full": ("/dev/full is no folder", "choose other folders with PERDURE_HOME"),
+    "/etc/passwd": ("/etc/passwd is no folder", "choose other folders with PERDURE_HOME"),
+    "loop": ("Too many levels of symbolic links; choose", "other folders with PERDURE_HOME"),
+    "loop/x": ("Too many levels of symbolic links; choose", "other folders with PERDURE_HOME"),
     "x" * 300: ("File name too long", "choose other folders with PERDURE_HOME"),
+    f"x/{'y' * 300}/z": ("File name too long", "choose other folders with PERDURE_HOME"),
 }
 """Data folders that no system can make."""
 

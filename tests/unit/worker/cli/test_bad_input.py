@@ -17,6 +17,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "skills").mkdir()
     (tmp_path / "skills/greet.yaml").write_text(SKILL, encoding="utf-8")
     (tmp_path / "task.yaml").write_text(TASK, encoding="utf-8")
+    (tmp_path / "loop").symlink_to("loop")
     monkeypatch.setenv("PERDURE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PERDURE_SKILLS", json.dumps([str(tmp_path / "skills")]))
     monkeypatch.setenv("PERDURE_TOOLS", json.dumps(["tests.support.tools"]))
@@ -33,9 +34,12 @@ def refused(*arguments: str, status: int = 2, env: dict[str, str] | None = None)
     return " ".join(ran.stderr.split())
 
 
-def test_there_are_as_many_as_were_tried_by_hand() -> None:
-    cases = (TASKS, SKILLS, ARGUMENTS, SETTINGS, MODULES, HOMES, AWAY)
-    assert sum(map(len, cases)) >= 150
+def test_there_are_as_many_of_each_kind_as_were_tried_by_hand() -> None:
+    kinds = {"tasks": TASKS, "skills": SKILLS, "arguments": ARGUMENTS, "settings": SETTINGS, "modules": MODULES}
+    found = {kind: len(cases) for kind, cases in {**kinds, "homes": HOMES, "away": AWAY}.items()}
+    tried = {"tasks": 29, "skills": 22, "arguments": 41, "settings": 17, "modules": 9, "homes": 13, "away": 13}
+    assert {kind for kind, number in tried.items() if found[kind] < number} == set()
+    assert sum(found.values()) >= 150
 
 
 @pytest.mark.parametrize("case", TASKS)

@@ -16,8 +16,9 @@ from perdure.errors import (
 )
 from perdure.models.errors import ModelBusy, ModelKeyRefused, ModelRefused
 from perdure.values.questions import Approval, Question, QuestionKind, choice_of
+from worker.exit_status import Exit, status_of
 from worker.terminal.display import how_to_answer
-from worker.terminal.output import Exit, draw, status_of
+from worker.terminal.output import draw
 
 
 @pytest.mark.parametrize(
