@@ -157,6 +157,9 @@ RESULT = "result"
 AGAIN = "again"
 """The memo of a task's workflow that was to be started again although the task had completed."""
 
+SENDING = "sending"
+"""The memo of a task's workflow that says by which sending of a request it was begun, if that may be sent again."""
+
 STARTED_BY = "startedBy"
 """The memo of a task's workflow that says who started it: an ``Actor``."""
 

@@ -12,7 +12,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.errors import InvalidInput, InvalidTask
-from perdure.names import Workflow
+from perdure.names import SENDING, Workflow
 from perdure.temporal.errors import perdure_error
 from perdure.values.retries import Retry
 from perdure.values.task_status import EarlierRun
@@ -53,6 +53,21 @@ def how_it_ended(status: WorkflowExecutionStatus) -> str:
     'cancelled'
     """
     return str(_PHASES.get(status, status.name.lower()))
+
+
+async def would_run(found: WorkflowExecutionDescription, *, again: bool, sending: str) -> bool:
+    """Return whether starting a task would begin a run, and not attach to the one that Temporal described.
+
+    Args:
+        found: The last run of the task.
+        again: Whether a task that has completed is to run once more.
+        sending: An id of what asks for it, which attaches to the run that it began; empty: it has none.
+    """
+    if sending and await found.memo_value(SENDING, "") == sending:
+        return False
+    if found.status is WorkflowExecutionStatus.COMPLETED:
+        return again
+    return found.status is not WorkflowExecutionStatus.RUNNING
 
 
 async def earlier_run(client: Client, found: WorkflowExecutionDescription) -> EarlierRun:

@@ -27,7 +27,7 @@ from perdure.errors import (
     TaskFailed,
     WorkerUnavailable,
 )
-from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
+from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, SENDING, STARTED_BY, Workflow
 from perdure.temporal.errors import is_cancelling
 from perdure.tolerance import taken_back
 from perdure.values.beginnings import BeginRequest
@@ -38,7 +38,7 @@ from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, Progress, TaskResult
 from worker.gateway.base import ANSWERED_WITHIN, Base, call, require_person
 from worker.gateway.updates import has_ended, sent_update
-from worker.lookup import asker_of, earlier_run, retries_of, task_of
+from worker.lookup import asker_of, earlier_run, retries_of, task_of, would_run
 from worker.worker_wait import ANSWER_WITHIN, waiting
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
@@ -77,6 +77,7 @@ class TaskCalls(Base):
         again: bool = False,
         begin: BeginRequest | None = None,
         guard: Callable[[], None] = lambda: None,
+        sending: str = "",
     ) -> StartedTask:
         """Start a task, or attach to its run that is open or has completed.
 
@@ -89,6 +90,8 @@ class TaskCalls(Base):
             begin: The step at which it begins, with the results that those before left. A task that goes on under its
                 id is run once more for that; one that copies the results of another is attached to as ever.
             guard: Called before a run begins, and not where there is one to attach to; what it raises is raised.
+            sending: An id of this sending: the same again begins no second run, but attaches to the one that the first
+                began, however that has ended.
 
         Raises:
             InvalidTask: The task's id is already used by another task, with the difference; or it is open, and so
@@ -107,13 +110,18 @@ class TaskCalls(Base):
         if begin is not None:
             run = TaskRun.model_validate({**task.model_dump(), "begin": begin.model_dump() | {"by": by.model_dump()}})
         found = None if goes_on else await self._found(task)
-        if found is not None and not _would_run(found, again=again):
+        if found is not None and not await would_run(found, again=again, sending=sending):
             return await self._attached(task, found, begin, by)
         guard()
         # A run that is refused would hide how the task has ended.
         if goes_on:
             await self._check(run, CHECKED_WITHIN)
         is_checked = goes_on or await self._check_at_once(run)
+        if sending:
+            # The check takes so long that the same request, sent again meanwhile, may have begun the run.
+            found = await self._found(task)
+            if found is not None and not await would_run(found, again=again, sending=sending):
+                return await self._attached(task, found, begin, by)
         earlier = await earlier_run(client, found) if found else None
         try:
             started = await client.start_workflow(
@@ -124,7 +132,8 @@ class TaskCalls(Base):
                 result_type=TaskResult,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 static_summary=task.summary,
-                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again or goes_on},
+                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again or goes_on}
+                | ({SENDING: sending} if sending else {}),
             )
         except WorkflowAlreadyStartedError:
             if goes_on:
@@ -335,13 +344,6 @@ class TaskCalls(Base):
     async def _require_open(self, workflow_id: str, otherwise: str, by: Actor) -> None:
         if not await self.is_running(workflow_id, by=by):
             raise _ended(workflow_id, otherwise)
-
-
-def _would_run(found: WorkflowExecutionDescription, *, again: bool) -> bool:
-    """Return whether starting a task would begin a run, and not attach to the one that was found."""
-    if found.status is WorkflowExecutionStatus.COMPLETED:
-        return again
-    return found.status is not WorkflowExecutionStatus.RUNNING
 
 
 def _ended(workflow_id: str, otherwise: str) -> InvalidTask:

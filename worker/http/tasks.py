@@ -66,11 +66,12 @@ async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnl
     refused.
     """
     asked = body.asked(caller, "again")
-    await once.identify(str(asked["user_id"]))
-    # A request that is sent again asks for no further run once the first sending has started one.
+    identifier = await once.identify(str(asked["user_id"]))
+    sending = identifier if once.key else ""
+    # Sent again, it asks for no further run, whichever run has followed the one that it began.
     again = body.again and not once.is_repeated
     task = validated(AgentTask, asked, "", InvalidTask)
-    started = await here.start(task, by=caller.actor, again=again)
+    started = await here.start(task, by=caller.actor, again=again, sending=sending)
     await once.carried_out()
     place = f"/v2/control/tasks/{encoded(started.workflow_id)}"
     return answered(started, 202, found_at(place, caller, task.user_id))

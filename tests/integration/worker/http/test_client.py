@@ -152,6 +152,71 @@ async def test_a_run_that_was_asked_for_once_more_is_not_made_twice(service: Ser
         assert sent == [True, False]
 
 
+async def test_where_the_service_died_before_it_noted_a_run_a_second_sending_meets_that_run(
+    service: Service, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def dying(*_: Any, **__: Any) -> None:
+        raise StoreUnavailable("redis", "the service died here")
+
+    monkeypatch.setattr(service.gateway, "carried_out", dying)
+    body = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "echo-it", "inputs": {"text": "x"}, "again": True}
+    first, second = uuid4().hex, uuid4().hex
+    async with service.client_with(await service.token(user_id=user)) as web:
+        begun: list[bool] = []
+        # The control: under another key, it is a further run.
+        for key in (first, first, second, second):
+            answer = await web.post("/v2/control/tasks", json=body, headers={"Idempotency-Key": key})
+            begun.append(answer.json()["new"])
+            ended = await web.get(answer.headers["Location"], params={"wait": 30})
+            assert ended.json()["is_open"] is False
+    assert begun == [True, False, True, False]
+
+
+async def test_a_second_sending_meets_the_run_of_the_first_although_it_did_not_complete(
+    service: Service, user: str
+) -> None:
+    body, key = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first"}, uuid4().hex
+    async with service.client_with(await service.token(user_id=user)) as web:
+
+        async def begun(key: str) -> tuple[bool, str]:
+            answer = await web.post("/v2/control/tasks", json=body, headers={"Idempotency-Key": key})
+            return answer.json()["new"], answer.headers["Location"]
+
+        is_new, place = await begun(key)
+        assert is_new
+        assert (await web.post(f"{place}/cancel", json={})).status_code == 200
+        assert (await web.get(place, params={"wait": 30})).json()["is_open"] is False
+        assert await begun(key) == (False, place)
+        # The control: under another key, the task is gone on with.
+        assert await begun(uuid4().hex) == (True, place)
+        await web.post(f"{place}/cancel", json={})
+
+
+async def test_of_two_sendings_at_once_of_a_request_one_begins_a_run(
+    service: Service, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway, both, over = service.gateway, asyncio.Barrier(2), asyncio.Event()
+    check = gateway._check_at_once  # pyright: ignore[reportPrivateUsage]
+
+    async def slow(run: Any) -> bool:
+        # One of them is still being checked when the other's run has completed.
+        if await both.wait():
+            await over.wait()
+        return await check(run)
+
+    monkeypatch.setattr(gateway, "_check_at_once", slow)
+    body = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "echo-it", "inputs": {"text": "x"}, "again": True}
+    key = {"Idempotency-Key": uuid4().hex}
+    async with service.client_with(await service.token(user_id=user)) as web:
+        sent = [asyncio.create_task(web.post("/v2/control/tasks", json=body, headers=key)) for _ in "12"]
+        [first], [second] = await asyncio.wait(sent, return_when=asyncio.FIRST_COMPLETED)
+        begun = await first
+        ended = await web.get(begun.headers["Location"], params={"wait": 30})
+        assert ended.json()["is_open"] is False
+        over.set()
+        assert (begun.json()["new"], (await second).json()["new"]) == (True, False)
+
+
 async def test_a_run_that_was_asked_for_and_not_started_is_started_once_it_is_asked_for_again(
     service: Service, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
