@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from perdure.addresses import require_safe
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, PerdureError
 from perdure.refusals import NotAuthenticated, TooManyRequests
 from perdure.settings import Settings
 from perdure.values.access_tokens import PREFIX, Caller
@@ -61,6 +61,27 @@ class Authenticator:
             if wait := self._failures.failed(address, self._clock()):
                 raise TooManyRequests("too many tokens that do not count", retry_after=wait) from None
             raise
+
+    def takes_local(self, *, forwarded: bool) -> bool:
+        """Return whether the token of this machine counts for a request.
+
+        Args:
+            forwarded: Whether a proxy has passed it on.
+        """
+        return self._local and not forwarded
+
+    async def refusal(self, text: str, *, forwarded: bool) -> str:
+        """Return why a token that has counted counts no longer; empty: it does, or what knows the tokens is away.
+
+        This counts no failure of an address, as ``caller`` does: ask it of no token that anybody may have made up.
+        """
+        try:
+            await self._told(text, forwarded=forwarded)
+        except NotAuthenticated as error:
+            return str(error).removeprefix(f"{error.code} ")
+        except PerdureError:
+            pass
+        return ""
 
     async def _told(self, text: str, *, forwarded: bool) -> Caller:
         if self._local and forwarded and is_local(text):

@@ -9,7 +9,7 @@ from worker.access.authentication import Authenticator
 from worker.gateway import Gateway
 from worker.http.console.forms import form_of
 from worker.http.console.pages import HTML, PAGES, page, sent_to, shown, static
-from worker.http.console.session import LOGIN, Sessions
+from worker.http.console.session import LOGIN, Sessions, cookie_of
 from worker.http.endpoints import Routes
 from worker.http.forwarding import is_forwarded, is_from_https
 
@@ -29,8 +29,8 @@ async def first_page(*, request: Request) -> Response:
 @routes.at("GET", LOGIN, None, media=HTML, browser=True)
 @shown
 async def login_page(*, request: Request) -> Response:
-    """Ask for a token."""
-    return page(request, "login.html", problem="")
+    """Ask for a token, and say why the one that a browser comes with lets nobody in any more."""
+    return _login_page(request, await _refused(request))
 
 
 @routes.at("POST", LOGIN, None, media=HTML, browser=True)
@@ -45,7 +45,7 @@ async def log_in(*, request: Request) -> Response:
         caller = await authenticator.caller(f"Bearer {token}", address, forwarded=forwarded)
     except NotAuthenticated as error:
         await gateway.admission(None, _ASKED, request.state.request_id, admitted=False, by=PROGRAM)
-        return page(request, "login.html", status=401, problem=str(error).removeprefix(f"{error.code} "))
+        return _login_page(request, str(error).removeprefix(f"{error.code} "), status=401)
     await gateway.admission(caller, _ASKED, request.state.request_id, admitted=True, by=caller.actor)
     # Where a page that the token permits is; without any, the first one says what is lacking.
     answer = sent_to(next((place for place, _, scope in PAGES if scope in caller.scopes), PAGES[0][0]))
@@ -72,3 +72,21 @@ async def static_file(*, request: Request, name: str) -> Response:
     if found is None:
         raise NoSuchPath("there is no such file")
     return found
+
+
+def _login_page(request: Request, problem: str, *, status: int = 200) -> Response:
+    authenticator: Authenticator = request.app.state.authenticator
+    is_local = authenticator.takes_local(forwarded=is_forwarded(request.scope))
+    return page(request, "login.html", status=status, problem=problem, is_local=is_local)
+
+
+async def _refused(request: Request) -> str:
+    """Return why the cookie of a browser does not let it in; empty: it does, or there is none."""
+    if not cookie_of(request.scope):
+        return ""
+    sessions: Sessions = request.app.state.sessions
+    token = sessions.token_of(request.scope)
+    if not token:
+        return "the session has ended"
+    authenticator: Authenticator = request.app.state.authenticator
+    return await authenticator.refusal(token, forwarded=is_forwarded(request.scope))
