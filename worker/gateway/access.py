@@ -1,6 +1,5 @@
 """Tokens for services: made, listed, revoked and checked; and what is asked twice under one idempotency key."""
 
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -65,7 +64,19 @@ class AccessCalls(MemoryCalls):
             self._notify(f"that it is revoked is not audited: {error}")
         await tokens.remove(token)
 
-    # Neither this nor ``admission`` has a span of its own: each request asks both, and its span has what they say.
+    # None of these three has a span of its own: each request asks all of them, and its span has what they say.
+    async def require_auditing(self, *, by: Actor) -> None:
+        """Check that this process can audit whom it lets in. A service that cannot lets nobody in.
+
+        Raises:
+            TenantKeyMissing: It cannot read the tenant key, which is named in the cause: callers may be anybody.
+        """
+        try:
+            await self._keyed_reader()
+        except TenantKeyMissing as error:
+            problem = "this service cannot read the tenant key, so it could audit nothing, and lets nobody in"
+            raise TenantKeyMissing(problem) from error
+
     async def caller(self, text: str, *, by: Actor) -> Caller:
         """Return whom the text of a token stands for.
 
@@ -83,7 +94,7 @@ class AccessCalls(MemoryCalls):
         raise NotAuthenticated("the token is not valid")
 
     async def admission(self, caller: Caller | None, what: str, operation: str, *, admitted: bool, by: Actor) -> None:
-        """Audit that somebody was admitted, or turned away. Without the tenant key, nothing can be audited here.
+        """Audit that somebody was admitted, or turned away; see ``require_auditing``.
 
         Args:
             caller: Whom the token stands for; None: nobody, as it does not count.
@@ -92,9 +103,8 @@ class AccessCalls(MemoryCalls):
             admitted: Whether it was permitted.
             by: Who asked.
         """
-        with suppress(TenantKeyMissing):
-            reader = await self._keyed_reader()
-            await reader.admission(caller, what, operation, admitted=admitted, by=by)
+        reader = await self._keyed_reader()
+        await reader.admission(caller, what, operation, admitted=admitted, by=by)
 
     @call
     async def require_same_request(self, key: str, whose: str, request: bytes, *, by: Actor) -> "Sending":

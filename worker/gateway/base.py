@@ -231,7 +231,7 @@ class Base:
             )
 
     async def _administered(self, about: str, *, why: str, by: Actor) -> None:
-        """Audit what only an administrator does, before it is done. Without the tenant key, nothing can be audited.
+        """Audit what only an administrator does, before it is done. Without the tenant key, say that it is not audited.
 
         Args:
             about: The id of what it is about.
@@ -244,12 +244,15 @@ class Base:
         """
         from worker import audits  # noqa: PLC0415  it loads Redis's client
 
-        with suppress(TenantKeyMissing):
+        try:
             async with self._opening:
                 if self._audit is None:
                     key = TenantKey.load(self._settings.tenant_key_file)
                     opened = audits.writing(self._settings, self._addresses, key)
                     self._audit, _ = await self._stack.enter_async_context(opened)
+        except TenantKeyMissing as error:
+            self._notify(f"this is not audited ({why}: {about}): {error}")
+        else:
             await self._audit.administered(about, why=why, by=by)
 
     def _found_by(self, workflow: str, argument: Any) -> TypedSearchAttributes | None:

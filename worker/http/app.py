@@ -7,10 +7,12 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import structlog
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from perdure.base_error import PerdureError
+from perdure.errors import TenantKeyMissing
 from perdure.settings import Settings
 from perdure.values.access_tokens import TokenScope
 from perdure.values.changes import PROGRAM
@@ -34,6 +36,8 @@ from worker.http.request_places import RequestPlaces
 
 _AUDITED_WITHIN = 10.0
 """Seconds that the last lines of the audit may take when the service ends; a choice."""
+
+_log = structlog.get_logger(__name__)
 
 document = Routes("document")
 
@@ -75,6 +79,7 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
         async with gateway, transport.running():
             with contextlib.suppress(PerdureError):
                 await gateway.warm(by=PROGRAM)
+            await _warn_if_nothing_can_be_audited(gateway)
             yield
             # Whom the last requests let in is audited while the stores can still be reached.
             if auditing:
@@ -107,3 +112,10 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     app.add_middleware(WholeParts)
     app.add_middleware(Observing)
     return app
+
+
+async def _warn_if_nothing_can_be_audited(gateway: Gateway) -> None:
+    try:
+        await gateway.require_auditing(by=PROGRAM)
+    except TenantKeyMissing as error:
+        _log.warning("until it can read the tenant key, this service lets nobody in", problem=str(error.__cause__))

@@ -8,7 +8,7 @@ from fastapi import Request
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import Response
 
-from perdure.errors import Unavailable
+from perdure.errors import TenantKeyMissing, Unavailable
 from perdure.model import Model
 from perdure.refusals import NoSuchPath
 from perdure.values.access_tokens import TokenScope
@@ -52,7 +52,7 @@ class Readiness:
         self._asking = asyncio.Lock()
 
     async def missing(self) -> list[str]:
-        """Return the components without which nothing can be done, and that do not answer.
+        """Return what is missing without which nothing can be done: components that do not answer, and the tenant key.
 
         Without Weaviate recall answers from the journal, and without a worker what is asked of one waits for it.
         """
@@ -61,6 +61,10 @@ class Readiness:
                 found = await self._gateway.components(by=PROGRAM)
                 needed = (Component.TEMPORAL, Component.REDIS)
                 self._missing = [one.component for one in found if one.component in needed and not one.reachable]
+                try:
+                    await self._gateway.require_auditing(by=PROGRAM)
+                except TenantKeyMissing:
+                    self._missing.append("tenant key")
                 self._asked = time.monotonic()
             return self._missing
 

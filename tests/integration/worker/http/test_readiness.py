@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from tests.conftest import Servers, clean_settings
+from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.support.http_service import answering
 from worker.access import local_token
 from worker.gateway import Gateway
@@ -19,6 +19,7 @@ from worker.http.status import Readiness
 
 
 async def test_probes_that_ask_at_once_are_all_told_what_is_missing(servers: Servers, tmp_path: Path) -> None:
+    give_tenant_key(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         away = servers.changed(redis_url=f"redis://127.0.0.1:{silent.getsockname()[1]}")
         async with Gateway(clean_settings(tmp_path), away) as gateway:
@@ -58,7 +59,8 @@ async def forwarded(url: str) -> AsyncGenerator[tuple[str, Callable[[], None]]]:
 
 
 async def test_the_status_says_since_when_a_component_is_away(servers: Servers, tmp_path: Path) -> None:
-    settings = clean_settings(tmp_path)
+    give_tenant_key(tmp_path)
+    settings = clean_settings(tmp_path, journal=journal_of(servers, tmp_path))
     async with forwarded(servers.weaviate_url) as (url, take_away):
         gateway = Gateway(settings, servers.changed(weaviate_url=url))
         async with answering(make_app(settings, gateway, local=True, measured_here=False)) as (host, port):

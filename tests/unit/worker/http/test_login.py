@@ -6,19 +6,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from perdure.settings import Addresses, Settings
+from perdure.settings import Settings
 from tests.conftest import clean_settings, give_tenant_key
+from tests.support.no_servers import NOWHERE, client_of
 from worker.access import local_token
 from worker.gateway import Gateway
-from worker.http.app import make_app
 from worker.http.console import session
-
-NOWHERE = Addresses(
-    temporal="127.0.0.1:9",
-    weaviate_url="http://127.0.0.1:9",
-    weaviate_grpc_port=10,
-    redis_url="redis://127.0.0.1:9",
-)
 
 OFFERED = "<code>http.token</code>"
 
@@ -34,20 +27,12 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 async def browser(settings: Settings) -> AsyncGenerator[httpx2.AsyncClient]:
     """A browser that has logged in with the token of this machine."""
-    async with (
-        Gateway(settings, NOWHERE) as gateway,
-        client_of(settings, gateway, local=True) as client,
-    ):
+    async with Gateway(settings, NOWHERE) as gateway, client_of(settings, gateway) as client:
         token = local_token.made(settings).read_text().strip()
         answer = await client.post("/login", data={"token": token})
         assert answer.headers["location"] == "/inbox"
         assert 'role="alert"' not in (await client.get("/login")).text, "it is logged in"
         yield client
-
-
-def client_of(settings: Settings, gateway: Gateway, *, local: bool) -> httpx2.AsyncClient:
-    app = make_app(settings, gateway, local=local)
-    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
 
 
 @pytest.mark.parametrize("local", [True, False])

@@ -1,0 +1,66 @@
+"""Whom the service lets in is audited: where that cannot be, for want of the tenant key, it lets nobody in."""
+
+from pathlib import Path
+
+from structlog.testing import capture_logs
+
+from perdure import Actor, ActorKind
+from perdure.stores.audit.lines import AuditKind
+from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.tenant_key import TenantKey
+from perdure.values.changes import PROGRAM
+from tests.conftest import clean_settings, give_tenant_key
+from tests.support.no_servers import NOWHERE, client_of
+from tests.support.waiting import until
+from worker import audits
+from worker.access import local_token
+from worker.gateway import Gateway
+from worker.http.app import make_app
+from worker.http.status import Readiness
+
+ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
+
+
+async def test_without_the_tenant_key_nobody_is_let_in_until_it_is_there(tmp_path: Path) -> None:
+    settings = clean_settings(tmp_path)
+    token = local_token.made(settings).read_text().strip()
+    right, wrong = ({"Authorization": f"Bearer {one}"} for one in (token, "nonsense"))
+    async with Gateway(settings, NOWHERE) as gateway, client_of(settings, gateway) as client:
+        for headers in (right, wrong, {}):
+            refused = await client.get("/openapi.json", headers=headers)
+            assert (refused.status_code, refused.json()["code"]) == (503, "PRD206")
+            assert str(tmp_path) not in refused.text, "anybody may ask"
+        for page in (await client.get("/inbox"), await client.post("/login", data={"token": token})):
+            assert (page.status_code, "lets nobody in" in page.text) == (503, True)
+            assert "set-cookie" not in page.headers
+        assert (await client.get("/livez")).status_code == 200
+        # A worker has made the key, and has begun the journal, in which the audit lies.
+        give_tenant_key(tmp_path)
+        await JournalMarks(settings.journal_folder).begin(TenantKey.load(settings.tenant_key_file).fingerprint)
+        assert (await client.get("/openapi.json", headers=wrong)).status_code == 401
+        assert (await client.get("/openapi.json", headers=right)).status_code == 200
+        lines = await until(lambda: audits.show(settings, "", None, None, ADMIN), lambda found: len(found) > 1)
+    assert [one.kind for one in lines] == [AuditKind.TURNED_AWAY, AuditKind.ADMITTED]
+
+
+async def test_the_log_and_the_probe_say_that_the_tenant_key_is_missing(tmp_path: Path) -> None:
+    settings = clean_settings(tmp_path)
+    gateway = Gateway(settings, NOWHERE)
+    app = make_app(settings, gateway, local=True)
+    with capture_logs() as said:
+        async with app.router.lifespan_context(app):
+            assert "tenant key" in await Readiness(gateway).missing()
+            [warning] = [one for one in said if one["log_level"] == "warning"]
+            assert "lets nobody in" in warning["event"]
+            assert "tenant" in warning["problem"]
+            # The control: once it is there, it is missing no longer.
+            give_tenant_key(tmp_path)
+            assert "tenant key" not in await Readiness(gateway).missing()
+
+
+async def test_what_an_administrator_does_without_the_tenant_key_is_said_to_be_unaudited(tmp_path: Path) -> None:
+    said: list[str] = []
+    async with Gateway(clean_settings(tmp_path), NOWHERE, notify=said.append) as gateway:
+        await gateway._administered("3f2b", why="create a token", by=PROGRAM)  # pyright: ignore[reportPrivateUsage]
+    assert "this is not audited (create a token: 3f2b)" in said[0]
+    assert "tenant.key cannot be read" in said[0]
