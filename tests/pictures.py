@@ -44,6 +44,17 @@ ENDS = {
 }
 """What is due soon in the picture of what will be forgotten."""
 
+POLICY = "default: {hold: {rules: [{tags: [prices]}]}}\n"
+"""The write policy in the pictures: what is said of prices waits for a person."""
+
+APPROVED = "Kim gets a discount of five percent."
+
+HELD = {"kind": "memory", "content": APPROVED, "occurrence": "pictures/2", "tags": ["prices"]}
+"""What waits for approval in the pictures of the console, and is approved there."""
+
+_LISTED_WITHIN = 30
+"""Looks after which a memory that waits for approval is not going to be listed; a choice. The first one finds it."""
+
 _HTML = """<html><body style="margin:0;background:#11151c"><pre style="font:15px/1.5 'DejaVu Sans Mono',monospace;
 color:#e6e9ee;margin:0;padding:22px 26px;white-space:pre-wrap">{}</pre></body></html>"""
 
@@ -97,6 +108,8 @@ async def shoot_console(browser: Browser, address: str, token: str, workflow: st
         )
         page = await context.new_page()
         await page.goto("/login")
+        if not dark:
+            await shoot(page, "console-login", until="Made by")
         await page.get_by_label("Token").fill(token)
         await page.get_by_role("button", name="Log in").click()
         if dark:
@@ -109,6 +122,9 @@ async def shoot_console(browser: Browser, address: str, token: str, workflow: st
         await page.get_by_role("link", name=SAID[0]).click()
         await shoot(page, "console-memory", until="How it came to be so")
         await page.goto("/memories?user=ada")
+        await shoot(page, "console-memories", until="Waiting for approval", whole=True)
+        await page.get_by_role("button", name="Approve").click()
+        await page.get_by_role("link", name=APPROVED).first.wait_for()
         await page.get_by_role("link", name=SAID[3]).first.click()
         await page.get_by_role("button", name="Forget").click()
         await page.goto("/tasks?user=ada")
@@ -118,6 +134,8 @@ async def shoot_console(browser: Browser, address: str, token: str, workflow: st
         await shoot(page, "console-forgetting", until="Due within 30 days", whole=True)
         await page.goto("/status")
         await shoot(page, "console-status", until="weaviate")
+        await page.goto("/erase?user=ada")
+        await shoot(page, "console-erase", until="It cannot be undone")
         await context.close()
 
 
@@ -132,8 +150,11 @@ async def shoot_all(folder: Path, environment: Mapping[str, str]) -> None:
     servers = json.loads(ran(folder, environment, "perdure", "up", "--json"))
     for text in SAID:
         ran(folder, environment, "perdure", "remember", text, "--user", "ada")
-    (folder / "ends.json").write_text(json.dumps([ENDS]))
-    ran(folder, environment, "perdure", "remember", "--user", "ada", "--file", "ends.json")
+    (folder / "items.json").write_text(json.dumps([ENDS, HELD]))
+    ran(folder, environment, "perdure", "remember", "--user", "ada", "--file", "items.json")
+    for _ in range(_LISTED_WITHIN):
+        if json.loads(ran(folder, environment, "perdure", "memories", "held", "--user", "ada", "--json")):
+            break
     workflow = task["workflow_id"]
     run = await run_of(servers["temporal"], workflow)
     async with chromium() as browser:
@@ -155,6 +176,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="perdure-pictures-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         environment = clean_environment(folder / "home", Settings().cache)
+        (folder / "write-policies.yaml").write_text(POLICY)
+        environment["PERDURE_WRITE_POLICIES"] = str(folder / "write-policies.yaml")
         environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
         try:
             for block in play(PAGE, folder, environment):

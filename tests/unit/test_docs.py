@@ -253,3 +253,12 @@ def test_every_query_update_and_memo_is_documented() -> None:
 def test_every_commit_point_is_documented() -> None:
     text = Path("docs/testing.md").read_text(encoding="utf-8")
     assert {point for point in CrashPoint if f"| `{point}` |" not in text} == set()
+
+
+def test_every_page_of_the_console_has_a_picture_that_can_be_taken_anew() -> None:
+    shown = set(re.findall(r"\(pictures/(console-[\w-]+)\.png\)", Path("docs/console.md").read_text(encoding="utf-8")))
+    taken = set(re.findall(r'"(console-[\w-]+)"', Path("tests/pictures.py").read_text(encoding="utf-8")))
+    assert shown == taken
+    templates = Path("worker/http/console/templates").glob("*.html")
+    pages = {one.stem for one in templates if one.read_text(encoding="utf-8").startswith("{% extends")} - {"problem"}
+    assert {page for page in pages if not any(f"{one}-".startswith(f"console-{page}-") for one in shown)} == set()
