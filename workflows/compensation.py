@@ -36,12 +36,4 @@ async def compensate(running: RunningTask) -> None:
     except TaskFailed as problem:
         while running.state.compensations:
             running.state = plan.failed(running.state, COMPENSATE, ActionFailure(problem.args[0]))
-    while True:
-        try:
-            await PlanRunner(running, plan, rolls=False).run()
-        except TaskFailed as problem:
-            # Nobody answered what became of it.
-            running.update(COMPENSATE, path="", question=None, resume=None)
-            running.state = plan.failed(running.state, COMPENSATE, ActionFailure(problem.args[0]))
-        else:
-            return
+    await PlanRunner(running, plan, rolls=False).run()

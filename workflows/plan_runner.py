@@ -13,7 +13,7 @@ from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.errors import TaskFailed
 from perdure.history import History
 from perdure.names import Activity
-from perdure.values.questions import Question, TakenAnswer
+from perdure.values.questions import Question, QuestionKind, TakenAnswer
 from perdure.values.tasks import Phase
 from workflows import options
 from workflows.conversation_waits import ConversationWaits
@@ -204,7 +204,8 @@ class PlanRunner:
         self._running.outbox.flush()
         asked = self._running.questions.named(question, workflow.now())
         until = workflow.now() + timedelta(hours=self._running.task.limits.answer_hours)
-        asked = asked.changed(until=until, otherwise="the task fails")
+        otherwise = "the task fails" if self._plan.fails_unanswered else "this call fails"
+        asked = asked.changed(until=until, otherwise=otherwise)
         self._running.do(branch, Phase.WAITING)
         await self.announce(asked)
         self._running.update(branch, question=asked)
@@ -217,8 +218,7 @@ class PlanRunner:
         else:
             self._running.questions.ask(asked)
             self._running.show()
-        hours = self._running.task.limits.answer_hours
-        left = timedelta(hours=hours)
+        left = timedelta(hours=self._running.task.limits.answer_hours)
         if asked_before and asked.asked_at is not None:
             left = max(timedelta(), asked.asked_at + left - workflow.now())
         branches, kind = self._running.branches, asked.kind.value
@@ -234,8 +234,8 @@ class PlanRunner:
         except TimeoutError:
             # An answer that came with the last moment was accepted, so it counts.
             if not self._running.questions.is_answered(asked.id):
-                self._running.questions.withdraw(asked.id)
-                raise TaskFailed(f"step {path}: nobody answered within {hours:g} h") from None
+                self._unanswered(branch, asked)
+                return
         branches.awaiting.discard(branch)
         answer = self._running.questions.take(asked)
         self._running.do(branch, Phase.RUNNING)
@@ -248,6 +248,26 @@ class PlanRunner:
             self._running.state = self._plan.answered(self._running.state, branch, answer)
         else:
             self._running.update(branch, resumed=Resumed(resume=waited.resume, asked=asked.kind, answer=answer))
+
+    def _unanswered(self, branch: str, asked: Question) -> None:
+        """Have the action that asked fail, as nobody has answered in time.
+
+        Raises:
+            TaskFailed: The plan has the task fail then.
+        """
+        running = self._running
+        running.questions.withdraw(asked.id)
+        path = running.state.branches[branch].path
+        problem = f"nobody answered within {running.task.limits.answer_hours:g} h"
+        if self._plan.fails_unanswered:
+            raise TaskFailed(f"step {path}: {problem}")
+        running.branches.awaiting.discard(branch)
+        running.do(branch, Phase.RUNNING)
+        running.update(branch, path="", question=None, resume=None)
+        if asked.kind is QuestionKind.UNKNOWN_EFFECT:
+            running.state = running.state.changed(unknown=(*running.state.unknown, path))
+        failure = ActionFailure(problem, acted=asked.may_have_acted)
+        running.state = self._plan.failed(running.state, branch, failure)
 
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""

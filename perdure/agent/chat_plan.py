@@ -16,8 +16,11 @@ class ChatPlan(GoalPlan):
     """Converses: takes up one message at a time, once the one before it is answered.
 
     What ends a task with a goal, a model that cannot be asked or that has used up what it may, and the task's limits of
-    steps and tokens, ends the answer to one message: the next one is heard, and all of them count anew for it.
+    steps and tokens, ends the answer to one message: the next one is heard, and all of them count anew for it. A call
+    about which nobody answers a question in time fails, and the model is told so.
     """
+
+    fails_unanswered = False
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first message, or where an earlier run of the task stood."""

@@ -25,6 +25,8 @@ class CompensationPlan:
         prepared: What it is pinned to.
     """
 
+    fails_unanswered = False
+
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
         self._task = task
         self._prepared = prepared

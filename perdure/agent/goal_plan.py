@@ -64,6 +64,8 @@ class GoalPlan:
         prepared: What it is pinned to: an agent.
     """
 
+    fails_unanswered = True
+
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
         if prepared.agent is None:
             raise ValueError("the task has no agent for its goal")

@@ -210,6 +210,11 @@ class ActionFailure(NamedTuple):
 class Plan(Protocol):
     """What decides about a task. Every method is pure: a replay calls them again, with the same states."""
 
+    @property
+    def fails_unanswered(self) -> bool:
+        """Whether the task fails where nobody answers a question in time; otherwise only the action that asks fails."""
+        ...
+
     def begin(self, state: TaskState) -> TaskState:
         """Return the state of a task that is prepared, with its first branches."""
         ...

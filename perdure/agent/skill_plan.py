@@ -42,6 +42,8 @@ class SkillPlan:
         prepared: What it is pinned to: a skill.
     """
 
+    fails_unanswered = True
+
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
         if prepared.skill is None:
             raise ValueError("the task runs no skill")

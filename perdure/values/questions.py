@@ -158,7 +158,12 @@ class Question(Passed):
     until: Instant | None = None
     """When it is no longer asked; None: it waits for as long as it takes."""
     otherwise: str = ""
-    """What counts if nobody has answered by then: an answer, or that the task fails."""
+    """What counts if nobody has answered by then: an answer, or that the task or the call fails."""
+
+    @property
+    def may_have_acted(self) -> bool:
+        """Whether what it is about may have happened: an approval is asked for before that, unless an attempt began."""
+        return self.kind is not QuestionKind.APPROVAL or bool(self.about and self.about.attempted_at)
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -18,6 +18,6 @@ class Limits(Request):
     hours: Annotated[float, Field(gt=0, le=24 * 365)] | None = None
     """How long it may take before it fails, waits and pauses included; without it, as long as it needs."""
     answer_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24 * 7
-    """How long a question waits for its answer before the task fails."""
+    """How long a question waits for its answer before the task fails; in a conversation, only the call that asks."""
     idle_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24
     """How long a conversation waits for the next message before it ends."""

@@ -30,6 +30,8 @@ class FanPlan:
     What ends is gathered in the positions, as a plan that thinks with a model keeps the results of a turn.
     """
 
+    fails_unanswered = True
+
     def __init__(self, task: TaskRun, state: TaskState) -> None:
         self._task = task
         self._tenant = state.prepared.tenant

@@ -1,5 +1,6 @@
 """Undoing what a task has done, once it has failed or was cancelled: in reverse, once, and named in the result."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -180,14 +181,36 @@ steps:
     assert lines_in(str(ledger)) == ["first", "not first"]
 
 
-@pytest.mark.slow
-async def test_policies_and_people_have_a_word_in_it(servers: Servers, tmp_path: Path) -> None:
-    (folder := tmp_path / "policies").mkdir()
-    (folder / "undoing.yaml").write_text(
+def asked_before_undoing(folder: Path) -> Path:
+    """Write the policy that a person approves what undoes an effect; returns its folder."""
+    (policies := folder / "policies").mkdir()
+    (policies / "undoing.yaml").write_text(
         "name: undoing\nrationale: It is looked at first.\nlevel: hard\napprove: Undo it?\n"
         "when: \"${state.step.endsWith('.compensate') && arguments.line.startsWith('not')}\"\n",
         encoding="utf-8",
     )
+    return policies
+
+
+@pytest.mark.slow
+async def test_what_nobody_permits_to_be_undone_is_left_and_named(servers: Servers, tmp_path: Path) -> None:
+    soon = timedelta(seconds=1) / timedelta(hours=1)
+    async with bench(servers, tmp_path, more={"policies": (asked_before_undoing(tmp_path),)}) as agents:
+        task = agents.task(skill(agents, FAILS), inputs={"ledger": str(agents.ledger())}, limits={"answer_hours": soon})
+        handle = await agents.start(task)
+        assert (await question_of(handle)).otherwise == "this call fails"
+        result = await failed(handle)
+        await agents.replay(handle)
+    unanswered = f"nobody answered within {soon:g} h"
+    assert result.compensated == ()
+    assert result.uncompensated == tuple(
+        f"{path}: {unanswered}" for path in ("run.write", "word[1].write", "word[0].write")
+    )
+
+
+@pytest.mark.slow
+async def test_policies_and_people_have_a_word_in_it(servers: Servers, tmp_path: Path) -> None:
+    folder = asked_before_undoing(tmp_path)
     async with bench(servers, tmp_path, more={"policies": (folder,)}) as agents:
         ledger = agents.ledger()
         handle = await agents.start(agents.task(skill(agents, FAILS), inputs={"ledger": str(ledger)}))

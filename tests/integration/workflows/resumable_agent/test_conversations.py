@@ -15,12 +15,13 @@ from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, Limits, PauseRequest
 from perdure.agent.chat import MOST_WAITING, Chat
+from perdure.agent.chat_plan import ChatPlan
 from perdure.values.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
 from perdure.values.tasks import Phase
 from tests.conftest import OwnServers, Servers
 from tests.support.goals import Agents, agents_on
 from tests.support.turn_server import Asked, Call, Fails, Says
-from tests.support.waiting import progress_of, until
+from tests.support.waiting import progress_of, question_of, until
 from worker.gateway.updates import sent_update
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -186,6 +187,64 @@ async def test_tools_are_called_within_a_turn_and_a_person_is_asked_as_always(ag
         assert (await reply).text == "Done"
         assert ledger.read_text() == "x\n"
         await handle.cancel()
+
+
+SOON = timedelta(seconds=2) / timedelta(hours=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goes_on", [True, False], ids=["goes on", "control"])
+async def test_where_nobody_answers_only_the_call_that_asks_fails(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch, goes_on: bool
+) -> None:
+    monkeypatch.setattr(ChatPlan, "fails_unanswered", not goes_on)
+    agent = "name: worker\nmodel: openai:test\ntools: [append]\napprove: [append]\n"
+
+    def script(asked: Asked) -> Says:
+        if "Hello" in asked.told[-1]:
+            return Says("Hello to you")
+        writes = Call("append", {"ledger": str(ledger), "line": "x"})
+        return Says(asked.outputs[-1]) if asked.outputs else Says(calls=(writes,))
+
+    async with agents(script, agent) as (one, _):
+        ledger = one.ledger()
+        handle = await one.start(chat(limits=Limits(answer_hours=SOON)))
+        saying = asyncio.create_task(say(handle, "Write it down"))
+        question = await question_of(handle)
+        if not goes_on:
+            assert question.otherwise == "the task fails"
+            assert "nobody answered within" in await refused(saying)
+            return
+        assert question.otherwise == "this call fails"
+        reply = await saying
+        assert f"nobody answered within {SOON:g} h" in reply.text
+        with pytest.raises(WorkflowUpdateFailedError):
+            await handle.execute_update("answer", {"question_id": question.id, "value": "yes", "by": "ada"})
+        assert (await say(handle, "Hello")).text == "Hello to you"
+        assert not ledger.exists()
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        result = await handle.result()
+        assert (result.status, result.failed, result.unknown) == (Phase.COMPLETED, 1, ())
+        await one.replay(handle)
+
+
+@pytest.mark.slow
+async def test_an_effect_of_which_nobody_says_whether_it_happened_is_not_repeated(agents: Agents) -> None:
+    agent = "name: worker\nmodel: openai:test\ntools: [breaks]\n"
+
+    def script(asked: Asked) -> Says:
+        writes = Call("breaks", {"ledger": str(ledger), "line": "x"})
+        return Says(" | ".join(asked.outputs)) if len(asked.outputs) > 1 else Says(calls=(writes,))
+
+    async with agents(script, agent) as (one, _):
+        ledger = one.ledger()
+        handle = await one.start(chat(limits=Limits(answer_hours=SOON)))
+        reply = await say(handle, "Write it down")
+        assert "its effect may have happened: find out, and do not repeat it | " in reply.text
+        assert "this same call failed before, and its effect may have happened" in reply.text
+        assert ledger.read_text() == "x\n"
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        assert (await handle.result()).unknown == ("turn[1].call[0]",)
 
 
 async def test_a_turn_that_fails_is_said_to_and_the_conversation_goes_on(agents: Agents) -> None:
