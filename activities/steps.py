@@ -3,6 +3,8 @@
 import time
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from temporalio import activity
@@ -26,14 +28,16 @@ from perdure.agent.steps.memory_guard import MemoryGuard
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.tool_specs import MemoryTool
-from perdure.errors import NotDone, PerdureError, ToolFailed, WorkerUnavailable
+from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
 from perdure.frames import frames_of
+from perdure.memory.writing.intake import Intake
 from perdure.names import Activity
 from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect
+from perdure.values.jobs import Batch
 from perdure.values.questions import QuestionKind
 
 ATTEMPTS = 5
@@ -49,6 +53,7 @@ class StepActivities:
         session: Where it is written what became of it.
         notifier: Has the webhook told what people are asked.
         guard: Asks the policies about what a model remembers.
+        intake: Knows what memory refuses; None: tasks use the memory of another installation.
         attempts: How often a tool that raises an exception of its own is tried.
     """
 
@@ -60,6 +65,7 @@ class StepActivities:
         notifier: Notifier,
         *,
         guard: MemoryGuard,
+        intake: Intake | None,
         attempts: int = ATTEMPTS,
     ) -> None:
         self._toolbox = toolbox
@@ -67,6 +73,7 @@ class StepActivities:
         self._session = session
         self._notifier = notifier
         self._guard = guard
+        self._intake = intake
         self._attempts = attempts
 
     def activities(self) -> list[Callable[..., Any]]:
@@ -108,15 +115,17 @@ class StepActivities:
 
     @activity.defn(name=Activity.REMEMBER_STEP)
     async def remember_step(self, call: RememberCall) -> Ended:
-        """Return what a remember step writes.
+        """Return what a remember step writes; of what memory refuses of a model's, the reason.
 
         Raises:
             Blocked: A policy does not let the model remember that.
+            TenantErased: The user was erased since the task was prepared.
             ApplicationError: A person is asked first; see ``asking``.
         """
 
         async def remember() -> Ended:
-            return await self._runner.remember(call)
+            ended = await self._runner.remember(call)
+            return ended if call.acting is None else await self._taken(call, ended)
 
         how: dict[str, Any] = {
             "tool": MemoryTool.REMEMBER.value,
@@ -136,6 +145,27 @@ class StepActivities:
         await self._session.asked(call, this_attempt().workflow_id)
         if call.answer is None:
             await self._notifier.asked(call.tenant, call.question)
+
+    async def _taken(self, call: RememberCall, ended: Ended) -> Ended:
+        """Return what a model remembers without what memory refuses, so that the model is told why.
+
+        What is left is decided on once more when it is submitted, as anything that is offered to memory.
+        """
+        if self._intake is None or not ended.items:
+            return ended
+        batch = Batch(
+            tenant=call.tenant,
+            key=call.path,
+            items=tuple(one.item for one in ended.items),
+            task=this_attempt().workflow_id,
+            epoch=call.epoch,
+        )
+        refusals: dict[int, str] = {}
+        # Without Redis the task goes on, and what is submitted waits.
+        with suppress(StoreUnavailable):
+            refusals = await self._intake.refusals(batch, at=datetime.now(UTC))
+        left = tuple(one for place, one in enumerate(ended.items) if place not in refusals)
+        return ended.changed(items=left, refused=(*ended.refused, *refusals.values()))
 
     def _require_tool(self, call: StepCall) -> None:
         if call.step.tool not in self._toolbox:

@@ -61,7 +61,7 @@ _OWN = {
         name=MemoryTool.REMEMBER,
         description=(
             "Keep one stable fact, preference or proven outcome for later tasks, in one sentence. "
-            "The rules of memory may refuse it."
+            "The rules of memory may refuse it, and say why."
         ),
         parameters={"type": "object", "properties": {"text": _TEXT}, "required": ["text"]},
     ),

@@ -76,7 +76,13 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     notifier = Notifier(client=client, task_queue=settings.task_queue, webhook=_webhook(settings))
     guard = MemoryGuard(services.enforcer, values)
     steps = StepActivities(
-        services.toolbox, runner, services.session, notifier, guard=guard, attempts=settings.tool_attempts
+        services.toolbox,
+        runner,
+        services.session,
+        notifier,
+        guard=guard,
+        intake=None if services.elsewhere else services.intake,
+        attempts=settings.tool_attempts,
     )
     submitter = Submitter(
         client=client,

@@ -21,8 +21,8 @@ from perdure.values.items import MemoryItem
 _DENIALS = NEGATIONS - {"without"}
 """Words that reverse what is done; "without Kim" says how it is done."""
 _LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
-_NUMBER = re.compile(r"(?<=\S)#\d+$")
-"""Distinguishes the statements of one message from each other."""
+_NUMBER = re.compile(r"(?<=\S)(#turn\[\d+\]\.call\[\d+\])?#\d+$")
+"""Distinguishes the statements of one message, and what a model remembers in one task, from each other."""
 _ONCE = frozenset({MemoryType.OUTCOME, MemoryType.CONSTRAINT})
 """Types that need no second observation: outcomes and constraints."""
 
@@ -41,7 +41,7 @@ def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
 
 
 def place_of(occurrence: str) -> str:
-    """Return where something was observed: what one message or step tells twice was seen once.
+    """Return where something was observed: what one message, step or model tells twice was seen once.
 
     >>> place_of("chat 7/3#1")
     'chat 7/3'

@@ -100,6 +100,24 @@ class Intake:
         batch = await self._admitted(changed_back(batch, items=tuple(items)), policy)
         return _held(batch, policy, job, at)
 
+    async def refusals(self, batch: Batch, *, at: datetime) -> dict[int, str]:
+        """Return why items of a batch would be refused if it was submitted now, by their places.
+
+        What would have to wait for a person is not among them. Asking changes nothing about what is decided then.
+
+        Args:
+            batch: The batch.
+            at: The moment.
+
+        Raises:
+            InvalidInput: There is no such policy.
+            TenantErased: The user was erased since the batch's epoch.
+            StoreUnavailable: Redis does not answer, so what the user consents to is not known.
+        """
+        items = (await self.taken(batch, job="", at=at)).batch.items
+        unusable = {place: one for place, one in enumerate(items) if isinstance(one, UnusableItem)}
+        return {place: one.reason for place, one in unusable.items() if not one.held}
+
     async def _repeated(self, tenant: str, items: Sequence[BatchItem], epoch: int | None) -> list[BatchItem]:
         """Return items without behaviour that was observed only once and is not believed yet."""
         once: dict[int, str] = {}

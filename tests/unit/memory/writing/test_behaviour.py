@@ -96,7 +96,16 @@ def test_what_somebody_usually_does_not_do_is_done_seldom() -> None:
 
 @pytest.mark.parametrize(
     ("occurrence", "place"),
-    [("s/1", "s/1"), ("s/1#1", "s/1"), ("s/1#12", "s/1"), ("ticket #12", "ticket #12"), ("#1", "#1"), ("a#b", "a#b")],
+    [
+        ("s/1", "s/1"),
+        ("s/1#1", "s/1"),
+        ("s/1#12", "s/1"),
+        ("ticket #12", "ticket #12"),
+        ("#1", "#1"),
+        ("a#b", "a#b"),
+        ("t#turn[3].call[1]#0", "t"),
+        ("t/pay[3].look#0", "t/pay[3].look"),
+    ],
 )
 def test_what_one_message_tells_was_seen_in_one_place(occurrence: str, place: str) -> None:
     assert place_of(occurrence) == place
