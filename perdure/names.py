@@ -169,6 +169,10 @@ BINDING = "binding"
 COMPENSATED = "compensated"
 """The memo of a task's workflow that has begun to undo the task's effects."""
 
+HANDLED = "handled"
+"""The memo of a conversation's workflow that holds the ids of messages that the ones before it have answered, and once
+it has ended, of those that it has answered as well: the next one is started with it."""
+
 TASK = "task"
 """The memo of a task's workflow that holds the task's id; its own id may be any."""
 

@@ -29,6 +29,7 @@ from perdure.names import (
     BINDING,
     CONVERSATION,
     DELIVER,
+    HANDLED,
     MEMORY,
     PROGRESS,
     QUESTIONS,
@@ -274,6 +275,8 @@ class ResumableAgent(Steerable, ConversationUpdates):
         running = self._running
         running.steering.close()
         running.chat.close(problem)
+        if running.task.chat:
+            workflow.upsert_memo({HANDLED: running.chat.handed_on})
         await running.branches.cancel()
         await self._cancel_unattached()
         running.questions.withdraw_all()

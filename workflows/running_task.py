@@ -1,7 +1,7 @@
 """A running task as its workflow holds it: state, questions, events and outbox, and what all of it shows."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -18,6 +18,7 @@ from perdure.agent.steering import Steering
 from perdure.agent.step_paths import require_step
 from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant
+from perdure.names import HANDLED
 from perdure.temporal.attributes import PHASE
 from perdure.values.chats import ChatBox, ChatLog
 from perdure.values.events import Event, EventBox
@@ -49,7 +50,7 @@ class RunningTask:
         self.outbox = Outbox(self._state.learned if self._state else Learned())
         self.events = Events(self._state.events if self._state else EventBox())
         self.steering = Steering(self._state.steered if self._state else Steered())
-        self.chat = Chat((self._state.chat if self._state else None) or ChatBox())
+        self.chat = Chat((self._state.chat if self._state else None) or ChatBox(handled=_handled_before()))
         self.is_rolling = False
         """Whether the run is about to continue as new, which waits for no reply."""
         self.called: dict[str, str] = {}
@@ -224,3 +225,10 @@ class RunningTask:
             workflow.upsert_search_attributes([PHASE.value_set(label)])
         recalls = self._state.recalls if self._state else ()
         workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))
+
+
+def _handled_before() -> tuple[str, ...]:
+    """Return the ids of the messages that earlier conversations of the session answered."""
+    # Whoever starts workflows can write any memo: raised here, an error would be retried for ever.
+    handled: object = workflow.memo().get(HANDLED)
+    return tuple(map(str, cast("list[object]", handled))) if isinstance(handled, list) else ()

@@ -1,6 +1,7 @@
 """A conversation as its workflow holds it: its waiting, current and past messages. Pure.
 
-Each message counts once, by its id, in all runs of the conversation, and is answered in the order in which it came.
+Each message counts once, by its id, in all runs of the conversation and in the conversation after it, and is answered
+in the order in which it came.
 """
 
 from perdure.agent.steps.calls import Value
@@ -14,6 +15,10 @@ from perdure.values.tasks import AgentTask
 
 HANDLED_KEPT = 500
 """Ids of messages that are recognised as duplicates: the last ones; a choice."""
+
+HANDED_ON = 100
+"""Ids of messages that the next conversation recognises, the last ones: a choice. They are in a memo, which Temporal
+lists."""
 
 EXCHANGES_KEPT = 50
 """Messages that are kept with their replies, the last ones: a choice, for who comes back."""
@@ -72,6 +77,12 @@ class Chat:
     def _open(self) -> tuple[TakenMessage, ...]:
         answering = (self._box.answering,) if self._box.answering else ()
         return (*answering, *self._box.waiting)
+
+    @property
+    def handed_on(self) -> tuple[str, ...]:
+        """The ids of the messages that were answered last, here or before; what was not may be said again."""
+        left = {one.id for one in self._open}
+        return tuple(one for one in self._box.handled if one not in left)[-HANDED_ON:]
 
     def close(self, problem: str = "") -> None:
         """Take nothing more: the conversation ends.

@@ -80,7 +80,7 @@ class ChatBox(Passed):
     dropped: int = 0
     """How many there were before these."""
     handled: tuple[str, ...] = ()
-    """The ids of the messages that came last."""
+    """The ids of the messages that came last, to this conversation or the ones before it."""
     active_at: Instant | None = None
     """When something was said or answered last."""
     ended: bool = False

@@ -4,19 +4,20 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from uuid import uuid4
 
 from pydantic import Field
 from temporalio.client import WithStartWorkflowOperation, WorkflowExecutionStatus, WorkflowFailureError
-from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.documents import validated
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
 from perdure.identity import digest
 from perdure.model import Model, Name
-from perdure.names import AGAIN, CHAT, END, SAY, STARTED_BY, Workflow
+from perdure.names import AGAIN, CHAT, END, HANDLED, SAY, STARTED_BY, Workflow
 from perdure.temporal.errors import is_cancelling
 from perdure.values.changes import Actor
 from perdure.values.chats import (
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 _ENDS_WITHIN = 10.0
 """Seconds that a conversation in which nothing is left to answer has to end in: a choice. It takes some tenths."""
 
+_ONLY_OPEN = WorkflowIDReusePolicy.REJECT_DUPLICATE
+"""The policy that begins no conversation where there was one."""
+
 _BEGINS = 60
 """Characters of a session's name that the ids of its conversations begin with; all have some of their own."""
 
@@ -50,6 +54,15 @@ class _Session(Model):
     """Which of a user's conversations is meant."""
 
     session: Annotated[Name, Field(max_length=_BEGINS)]
+
+
+class Latest(NamedTuple):
+    """The last conversation of a session."""
+
+    is_open: bool = False
+    """False: it has ended, or there is none."""
+    handled: tuple[str, ...] = ()
+    """The ids of the messages that it, and the ones before it, answered last; once it has ended."""
 
 
 class ChatCalls(TaskCalls):
@@ -70,7 +83,8 @@ class ChatCalls(TaskCalls):
         """Send a message, and return the reply once there is one, however long that takes.
 
         Without an open conversation, one begins; with ``chat`` in the message, only that one is meant. A message counts
-        once by its id, and said again it returns the same reply.
+        once by its id, and said again it returns the same reply; once the conversation that gave it has ended, that
+        reply, or that it is no longer kept.
 
         Args:
             user_id: Whose conversation it is.
@@ -88,26 +102,25 @@ class ChatCalls(TaskCalls):
         sent = validated(ChatMessage, given, "", InvalidTask)
         _require_name(session)
         new = self._new(user_id, session, sent)
+        identifier = chat_workflow_id(user_id, session)
         await self.served()
-        asks = not sent.chat and (guard is not None or sent.agent)
-        if asks and not await self._is_open(chat_workflow_id(user_id, session)):
-            if guard is not None:
-                guard()
-            if sent.agent:
-                # A conversation with nobody would begin, and end with its first reply.
-                await self._check_at_once(new)
         rolled = 0
         while True:
+            latest = None if sent.chat else await self._latest(identifier)
+            if latest is not None and not latest.is_open:
+                if guard is not None:
+                    guard()
+                if sent.agent:
+                    # A conversation with nobody would begin, and end with its first reply.
+                    await self._check_at_once(new)
             try:
-                reply = await self._said(new, session, sent, by, rolled)
-            except RPCError as error:
-                if not has_ended(error):
+                reply = await self._said(new, identifier, sent, by=by, rolled=rolled, latest=latest)
+            except (RPCError, WorkflowAlreadyStartedError) as error:
+                if isinstance(error, RPCError) and not has_ended(error):
                     raise
                 if sent.chat:
                     raise _gone(session) from error
                 # It ended as the message came, and another one begins.
-                if guard is not None:
-                    guard()
                 await asyncio.sleep(AGAIN_AFTER)
                 continue
             if not reply.pending:
@@ -187,23 +200,30 @@ class ChatCalls(TaskCalls):
         asked = named | {"limits": Limits(idle_hours=self._settings.chat_idle_hours)}
         return validated(AgentTask, asked, "", InvalidTask)
 
-    async def _said(self, new: AgentTask, session: str, message: ChatMessage, by: Actor, rolled: int) -> ChatReply:
+    async def _said(
+        self, new: AgentTask, identifier: str, message: ChatMessage, *, by: Actor, rolled: int, latest: Latest | None
+    ) -> ChatReply:
         """Send a message; one that names no conversation begins one where none is open.
 
         However many say it again, it is one update: each that waits takes one of ten places, the answers' and the ends'
-        as well, and keeps it when whoever sent it is gone.
+        as well, and keeps it when whoever sent it is gone. If the last conversation has answered it and ended, Temporal
+        returns that reply and begins none (seen).
 
         Args:
             new: The conversation that it may begin.
-            session: Which of the user's conversations.
+            identifier: The workflow of the session's conversations.
             message: What is said.
             by: Who says it.
             rolled: How often it was answered that the history is rolled over, which the same update would return again.
+            latest: The last conversation of the session; None: the message names its conversation.
+
+        Raises:
+            WorkflowAlreadyStartedError: The conversation that was open has ended meanwhile.
         """
-        client, identifier = await self.client(), chat_workflow_id(new.user_id, session)
+        client = await self.client()
         handle = client.get_workflow_handle(identifier)
         sending = f"say-{digest('said/1', message.id)[:32]}-{rolled}"
-        if message.chat:
+        if latest is None:
             return await sent_update(handle, SAY, message, ChatReply, sending=sending)
 
         async def send() -> ChatReply:
@@ -213,10 +233,12 @@ class ChatCalls(TaskCalls):
                 id=identifier,
                 task_queue=self._settings.task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                # One that begins has to know what the one before it answered, which is not known while that is open.
+                id_reuse_policy=_ONLY_OPEN if latest.is_open else WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 result_type=TaskResult,
                 static_summary=new.summary,
                 # The one before has ended, and is another task.
-                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: True},
+                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: True, HANDLED: latest.handled},
             )
             return await client.execute_update_with_start_workflow(
                 SAY, message, start_workflow_operation=starting, id=sending, result_type=ChatReply
@@ -225,13 +247,20 @@ class ChatCalls(TaskCalls):
         return await until_taken(send)
 
     async def _is_open(self, identifier: str) -> bool:
+        return (await self._latest(identifier)).is_open
+
+    async def _latest(self, identifier: str) -> Latest:
+        """Return the last conversation of a session."""
         try:
             found = await (await self.client()).get_workflow_handle(identifier).describe()
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
-            return False
-        return found.status is WorkflowExecutionStatus.RUNNING
+            return Latest()
+        return Latest(
+            is_open=found.status is WorkflowExecutionStatus.RUNNING,
+            handled=await found.memo_value(HANDLED, (), type_hint=tuple[str, ...]),
+        )
 
     async def _whole(self, reply: ChatReply) -> ChatReply:
         """Return a reply with its text, wherever it is kept."""

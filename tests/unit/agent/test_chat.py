@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.agent.chat import EXCHANGES_BYTES, EXCHANGES_KEPT, MOST_WAITING, Chat
+from perdure.agent.chat import EXCHANGES_BYTES, EXCHANGES_KEPT, HANDED_ON, MOST_WAITING, Chat
 from perdure.agent.steps.calls import Value
 from perdure.errors import InvalidTask
 from perdure.model import json_size
@@ -178,3 +178,24 @@ def test_a_message_without_an_answer_is_told_to_mend_only_what_is_broken(problem
     chat = Chat(ChatBox())
     chat.close(problem)
     assert str(chat.unanswered(TASK)).endswith(f"c1 has ended before it answered: {fix}")
+
+
+def test_what_a_conversation_has_answered_is_no_new_message_in_the_next_one() -> None:
+    chat = answered("one", "two")
+    chat.say(said("three"), NOW)
+    chat.say(said("four"), NOW)
+    chat.take()
+    assert chat.handed_on == ("one", "two"), "what was not answered may be said again"
+    later = Chat(ChatBox(handled=chat.handed_on))
+    later.say(said("two"), NOW)
+    assert later.waiting is None
+    found = later.reply_to("two", "c2", "t")
+    assert found
+    assert (found.text, found.problem) == ("", "it was answered, and the reply is no longer kept")
+    later.say(said("three"), NOW)
+    assert later.waiting
+    assert later.handed_on == ("one", "two")
+
+
+def test_as_many_are_handed_on_as_a_memo_may_have() -> None:
+    assert len(answered(*map(str, range(HANDED_ON + 5))).handed_on) == HANDED_ON

@@ -15,7 +15,7 @@ from pytest_httpserver import HTTPServer
 from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
 from perdure.values.changes import Actor, ActorKind
-from perdure.values.chats import ChatMessage
+from perdure.values.chats import ChatMessage, ChatReply
 from perdure.values.questions import Answer, Question
 from perdure.values.tasks import Progress
 from tests.conftest import Servers
@@ -23,6 +23,7 @@ from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.turn_server import Asked, Call, Says, TurnServer
 from tests.support.waiting import until_true
 from worker.gateway import Gateway
+from worker.gateway.chats import Latest
 from worker.terminal.conversation import TerminalChat
 
 AGENTS = {
@@ -310,3 +311,76 @@ async def test_a_conversation_that_is_open_goes_on_where_none_may_begin(
         await gateway.say("jo", ChatMessage(id="m1", text="Hello"), by=by)
         assert (await gateway.say("jo", ChatMessage(id="m2", text="Still there?"), by=by, guard=none)).text
         await gateway.end_chat("jo", by=by)
+
+
+class Mistaken(Gateway):
+    """A gateway that is wrong about the last conversation, where a test says so."""
+
+    forgets = False
+    """Whether it takes no notice of what that has answered."""
+    is_late = False
+    """Whether it finds open, once, what has ended."""
+    begins = 0
+    """How often it found no open one."""
+
+    async def _latest(self, identifier: str) -> Latest:
+        found = await super()._latest(identifier)
+        if self.is_late:
+            self.is_late = False
+            return found._replace(is_open=True)
+        self.begins += not found.is_open
+        return found._replace(handled=()) if self.forgets else found
+
+
+KEPT_NO_LONGER = "it was answered, and the reply is no longer kept"
+
+
+@pytest.mark.parametrize("knows", [True, False], ids=["handed on", "control"])
+async def test_a_message_that_is_sent_again_is_answered_once_also_after_its_conversation_has_ended(
+    talking: Installation, model: Model, servers: Servers, monkeypatch: pytest.MonkeyPatch, knows: bool
+) -> None:
+    for name, value in talking.environment.items():
+        monkeypatch.setenv(name, value)
+    by, user, seen = Actor(kind=ActorKind.PERSON, id="kay"), f"kay-{knows}", list[str]()
+
+    def counts(asked: Asked) -> Says:
+        seen.append(asked.told[-1])
+        return model.echoes(asked)
+
+    model.script = counts
+    async with Mistaken(Settings(), Addresses.model_validate(servers.model_dump())) as gateway:
+        gateway.forgets = not knows
+
+        async def say(text: str) -> ChatReply:
+            return await gateway.say(user, ChatMessage(id=f"id of {text}", text=text), by=by)
+
+        first = await say("One")
+        await gateway.end_chat(user, by=by)
+        assert await say("One") == first
+        assert await gateway.chat(user, by=by) is None, "no conversation is begun for it"
+        for text in ("Two", "Three"):
+            await say(text)
+            late = await say("One")
+            assert (late.problem == KEPT_NO_LONGER) is knows
+            await gateway.end_chat(user, by=by)
+            if not knows:
+                assert seen == ["One", "Two", "One"]
+                return
+        assert seen == ["One", "Two", "Three"]
+
+
+@pytest.mark.slow
+async def test_a_conversation_that_ends_right_before_a_message_hands_on_what_it_answered(
+    talking: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in talking.environment.items():
+        monkeypatch.setenv(name, value)
+    by = Actor(kind=ActorKind.PERSON, id="lou")
+    async with Mistaken(Settings(), Addresses.model_validate(servers.model_dump())) as gateway:
+        await gateway.say("lou", ChatMessage(id="m1", text="Hello"), by=by)
+        await gateway.end_chat("lou", by=by)
+        gateway.is_late, gateway.begins = True, 0
+        assert (await gateway.say("lou", ChatMessage(id="m2", text="Anew"), by=by)).text == "1: Anew"
+        assert gateway.begins == 1, "it looked once more"
+        assert (await gateway.say("lou", ChatMessage(id="m1", text="Hello"), by=by)).problem == KEPT_NO_LONGER
+        await gateway.end_chat("lou", by=by)

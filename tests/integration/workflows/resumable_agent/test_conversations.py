@@ -16,6 +16,7 @@ from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, Limits, PauseRequest
 from perdure.agent.chat import MOST_WAITING, Chat
 from perdure.agent.chat_plan import ChatPlan
+from perdure.names import HANDLED
 from perdure.values.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
 from perdure.values.tasks import Phase
 from tests.conftest import OwnServers, Servers
@@ -107,6 +108,25 @@ async def test_a_message_said_twice_is_answered_once_with_the_same_reply(agents:
         assert (await say(handle, "Hello", "a")).text == "1: Hello"
         assert (len(server.asked), len((await log_of(handle)).exchanges)) == (1, 1)
         await handle.cancel()
+
+
+@pytest.mark.parametrize(("memo", "asked"), [(["a"], 0), ([], 1), (7, 1)], ids=["handed on", "control", "nonsense"])
+async def test_what_the_conversation_before_answered_is_not_answered_again(
+    agents: Agents, memo: object, asked: int
+) -> None:
+    async with agents(echoed) as (one, server):
+        task = chat()
+        handle = await one.client.start_workflow(
+            "ResumableAgent", task, id=task.workflow_id, task_queue=one.queue, memo={HANDLED: memo}
+        )
+        reply = await say(handle, "Hello", "a")
+        assert len(server.asked) == asked
+        assert (reply.problem == "it was answered, and the reply is no longer kept") is not bool(asked)
+        await say(handle, "And?", "b")
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        await handle.result()
+        assert await (await handle.describe()).memo_value(HANDLED) == ["a", "b"]
+        await one.replay(handle)
 
 
 class Held:
