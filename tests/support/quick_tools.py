@@ -24,6 +24,14 @@ async def append_quickly(ledger: str, line: str) -> dict[str, Any]:
 
 
 @tool(effect="idempotent", quick=True)
+async def append_late_quickly(ledger: str, line: str, seconds: float) -> dict[str, Any]:
+    """Append a line, and take some time about it."""
+    append_line(ledger, line)
+    await asyncio.sleep(seconds)
+    return {"line": line}
+
+
+@tool(effect="idempotent", quick=True)
 async def append_quickly_and_die(ledger: str, line: str) -> dict[str, Any]:
     """Append a line; the first time that it is line 13, take the worker along."""
     return append_and_die_once(ledger, line)

@@ -1,28 +1,32 @@
 """Quick steps run inside the worker, some at once; what goes wrong with one is done as with any other step."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from perdure import Answer
+from perdure import Actor, ActorKind, Answer, Progress, TaskFeedback
 from perdure.agent import quick_steps
 from perdure.agent.steps.calls import QUICK_SECONDS
 from perdure.history import ACTIVITY, EVENTS
 from perdure.values.tasks import TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
-from tests.support.waiting import question_of, until_true
+from tests.support.waiting import question_of, until_true, update_arrived
+from worker.gateway.updates import sent_update
 
 COUNT = 50
 
 
-def many(ledger: Path, more: str = "") -> str:
+def many(ledger: Path, more: str = "", *, seconds: float | None = None) -> str:
+    tool, late = ("append_quickly", "") if seconds is None else ("append_late_quickly", f", seconds: {seconds}")
     return f"""
 inputs: {{numbers: list}}
 steps:
@@ -30,7 +34,7 @@ steps:
     as: n
 {more}
     steps:
-      - {{id: write, tool: append_quickly, args: {{ledger: "{ledger}", line: "${{n}}"}}}}
+      - {{id: write, tool: {tool}, args: {{ledger: "{ledger}", line: "${{n}}"{late}}}}}
 output: "${{steps.n.done}}"
 """
 
@@ -221,6 +225,35 @@ async def test_a_cancellation_waits_for_twenty_at_most(agents: Bench) -> None:
         await handle.result()
     # The workflow task that runs when it comes, and one that was given out right before.
     assert len(lines(ledger)) - then <= 2 * (quick_steps.AT_MOST + 1)
+
+
+async def steps_before_it_is_handled(agents: Bench, handle: WorkflowHandle[Any, Any], ledger: Path) -> int:
+    """Return how many steps end between when Temporal has an update and when the task handles it."""
+    sending, feedback = uuid4().hex, TaskFeedback(passed=True, by=Actor(kind=ActorKind.PERSON, id="ada"))
+    handling = asyncio.create_task(sent_update(handle, "feedback", feedback, Progress, sending=sending))
+    await update_arrived(agents.client, handle.id, sending)
+    # Those whose calls have begun by now; without a cache, one may begin twice.
+    then = len({*lines(ledger)})
+    return (await handling).done - then
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seconds", "most"), [(0.0, quick_steps.AT_MOST), (0.1, 6)], ids=["number", "time"])
+@pytest.mark.parametrize("bounded", [True, False], ids=["bounded", "control"])
+async def test_an_update_waits_for_twenty_steps_or_half_a_second_at_most(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch, seconds: float, most: int, bounded: bool
+) -> None:
+    if not bounded:
+        monkeypatch.setattr(quick_steps, "AT_MOST", 1_000)
+        monkeypatch.setattr(quick_steps, "QUICK_SECONDS", 60)
+    ledger = agents.ledger()
+    skill = agents.skill(many(ledger, seconds=seconds))
+    handle = await agents.start(agents.task(skill, inputs={"numbers": numbers(4_000)}))
+    await until_true(lambda: len(lines(ledger)) >= 10)
+    # Each but the first comes as a workflow task has just begun.
+    waited = [await steps_before_it_is_handled(agents, handle, ledger) for _ in range(3)]
+    await handle.terminate()
+    assert (max(waited) <= most) is bounded, waited
 
 
 @pytest.mark.slow
