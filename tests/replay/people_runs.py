@@ -138,6 +138,13 @@ async def _chats(here: Recorder, user: str) -> None:
     assert (await _say(idle, "Hello")).text == "Said: Hello"
     assert (await idle.result())["status"] == Phase.COMPLETED
     await here.keep("agent_chat_idle", idle)
+    careful = here.agent("careful", "model: openai:test\ntools: [append]\napprove: [append]\n")
+    limits = Limits(answer_hours=1 / 3_600)
+    silent = await _start(here, AgentTask(task_id="silent", user_id=user, agent=careful, chat=True, limits=limits))
+    assert "nobody answered" in (await _say(silent, "Write it down")).text
+    await sent_update(silent, END, ChatEnding(by=ADA))
+    assert (await silent.result())["status"] == Phase.COMPLETED
+    await here.keep("agent_chat_unanswered", silent)
 
 
 async def _say(handle: WorkflowHandle[Any, Any], text: str) -> ChatReply:

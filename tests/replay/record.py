@@ -26,7 +26,8 @@ from tests.replay.memory_runs import (
     record_redating,
 )
 from tests.replay.people_runs import record_people
-from tests.replay.recorder import recorder
+from tests.replay.recorder import POLICIES, recorder
+from tests.replay.ruled_runs import record_ruled, write_policies
 from tests.replay.task_runs import record_tasks, script
 from tests.support.turn_server import TurnServer
 from worker.exit import leave_after
@@ -44,11 +45,14 @@ async def _record(home: Path, folder: Path, *, cached: bool) -> None:
 
 
 async def _runs(addresses: Addresses, data: Path, folder: Path, **how: Any) -> None:
+    # Before anything runs: a call that sees policies change waits until they have settled.
+    write_policies(data / POLICIES)
     async with recorder(addresses, data, folder, **how) as here:
         async with asyncio.TaskGroup() as group:
             group.create_task(record_tasks(here))
             group.create_task(record_jobs_and_sweeps(here))
             group.create_task(record_people(here))
+            group.create_task(record_ruled(here))
         await record_foreign(here)
         await record_beginnings(here)
         # It looks at everybody.

@@ -25,6 +25,9 @@ from worker.telemetry import Telemetry
 from worker.wiring.activities import activities
 from worker.wiring.services import Services, open_services
 
+POLICIES = "policies"
+"""The folder of policies in the data folder."""
+
 ROLLED_AFTER = 40
 """Events after which the tasks on the rolling queue continue as new: some steps to each run."""
 
@@ -140,7 +143,7 @@ async def recorder(
 
     Args:
         addresses: The real servers.
-        home: The data folder, with nothing in it yet.
+        home: The data folder, with nothing in it yet but policies.
         folder: Where the histories go.
         model: The address of the server of language models.
         **worker: Options of both workers.
@@ -154,6 +157,7 @@ async def recorder(
         tools=("tests.support.tools", "tests.support.quick_tools"),
         skills=(skills,),
         agents=(agents,),
+        policies=(home / POLICIES,),
         openai_base_url=model,
         openai_api_key=SecretStr("none"),
         forgetting_cron="off",

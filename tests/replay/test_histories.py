@@ -21,8 +21,8 @@ OTHER_SEEDS = (0, 1)
 
 TYPES = {"ResumableAgent", "IngestMemory", "HoldMemory", "ForgetMemory", "UndoForgetting"}
 
-SIZE = 3_000_000
-"""Bytes that all histories may have, since they are kept for ever in the repository: 20 kB each."""
+SIZE = 3_400_000
+"""Bytes that all histories may have, since they are kept for ever in the repository: 28 kB each."""
 
 
 class Line(Model):
@@ -133,6 +133,23 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "DeliverNotice": {"completed", "failed"},
     }
     assert len(WORKFLOWS) == len(CHANGED) == len(ends), "a workflow without a recorded history, or without a control"
+
+
+@pytest.mark.parametrize(
+    ("name", "sign"),
+    [
+        ("agent_blocked", '"type":"Blocked"'),
+        ("agent_permitted_yes", '"type":"Asks"'),
+        ("agent_permitted_no", '"type":"Asks"'),
+        ("agent_out_of_time", "(limits.hours)"),
+        ("agent_judged", '{"name":"evaluate_task"}'),
+        ("agent_judged_not", '{"name":"evaluate_task"}'),
+        ("agent_correcting", '{"name":"correct"}'),
+        ("agent_chat_unanswered", '{"name":"announce"}'),
+    ],
+)
+def test_tasks_are_recorded_that_others_have_a_say_in(name: str, sign: str) -> None:
+    assert sign in (histories.FOLDER / f"{name}.json").read_text(encoding="utf-8")
 
 
 def test_histories_tell_nothing_of_the_machine_and_stay_small() -> None:
