@@ -80,8 +80,9 @@ def _parts(turn: ModelTurn) -> list[int]:
     """Return the sizes, in characters, of all that is shortened of a turn where it does not fit, and of problems."""
     values = [turn.text, *(call.arguments for call in turn.calls), *(gave.output for gave in turn.returned.values())]
     problems = [len(gave.problem) for gave in turn.returned.values()]
-    messages = [min(RESULT_SHOWN, len(one.text)) for one in turn.heard]
-    return [min(RESULT_SHOWN, length_of(value)) for value in values] + problems + messages
+    # What is little longer than what is shown is shown whole.
+    most, messages = RESULT_SHOWN + _MARK, [len(one.text) for one in turn.heard]
+    return [min(most, length) for length in (*map(length_of, values), *messages)] + problems
 
 
 def length_of(value: Value) -> int:

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, date, datetime
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -125,6 +125,7 @@ def test_long_texts_and_arguments_are_shortened_as_results_are_and_stay_json() -
 
 
 @given(st.lists(st.integers(0, 50_000), min_size=1, max_size=40))
+@example([7_851, 8_050, 8_050, 8_050])
 def test_what_is_shown_of_each_part_fits_and_leaves_little_room_unused(sizes: list[int]) -> None:
     calls = tuple(WantedCall(tool="t", digest=str(n), arguments=Value(size=size)) for n, size in enumerate(sizes))
     conversation = Conversation(turns=(ModelTurn(calls=calls, size=sum(sizes)),), begun=1)
