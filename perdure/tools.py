@@ -4,7 +4,6 @@ A tool declares its effect, which decides how a step around it recovers. There i
 decorator: it returns a ``Tool``, and a ``Toolbox`` collects those that a module holds.
 """
 
-import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -15,6 +14,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
+from perdure.function_calls import Within, awaited, run
 from perdure.model import DEEPEST_VALUE, Model, Name, OpenEnum, depth
 from perdure.secrets.redaction import KNOWN
 from perdure.signatures import (
@@ -100,7 +100,7 @@ class Tool(Generic[P, R]):
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, as a test of the tool would."""
-        return await _run(self.function, *args, **kwargs)
+        return await run(self.function, awaited, *args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<Tool {self.name} {self.effect}>"
@@ -120,11 +120,6 @@ class Tool(Generic[P, R]):
         """Where it is declared, for people: its file and the line."""
         code = getattr(inspect.unwrap(self.function), "__code__", None)
         return f"{code.co_filename}:{code.co_firstlineno}" if code else f"the module {self.function.__module__}"
-
-    @property
-    def is_coroutine(self) -> bool:
-        """Whether the function runs in the worker's loop; a plain one runs in a thread."""
-        return inspect.iscoroutinefunction(self.function)
 
     def require_names(self, given: Collection[str], path: str) -> None:
         """Refuse arguments that it does not have, and require those that it needs, before their values are known.
@@ -167,7 +162,11 @@ class Tool(Generic[P, R]):
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
     async def call(
-        self, call: ToolCall, keywords: Mapping[str, Any], secrets: Mapping[str, SecretStr | None] | None = None
+        self,
+        call: ToolCall,
+        keywords: Mapping[str, Any],
+        secrets: Mapping[str, SecretStr | None] | None = None,
+        within: Within = awaited,
     ) -> R:
         """Call the function.
 
@@ -175,9 +174,10 @@ class Tool(Generic[P, R]):
             call: The call.
             keywords: Validated arguments.
             secrets: Its secrets, by their names.
+            within: Awaits what runs in the worker's loop.
         """
         kept = {one.parameter: (secrets or {}).get(one.secret) for one in self.secrets}
-        return await _run(self.function, **keywords, **kept, **taking(self.function, call))
+        return await run(self.function, within, **keywords, **kept, **taking(self.function, call))
 
     async def run_check(
         self, call: ToolCall, keywords: Mapping[str, Any], secrets: Mapping[str, SecretStr | None] | None = None
@@ -199,7 +199,7 @@ class Tool(Generic[P, R]):
         if self.check is None:
             raise InvalidInput(f"tool {self.name}", "has no check")
         kept = {one.parameter: (secrets or {}).get(one.secret) for one in self.check_secrets}
-        found = await _run(self.check, **keywords, **kept, **taking(self.check, call))
+        found = await run(self.check, awaited, **keywords, **kept, **taking(self.check, call))
         if found is False and "return" not in hints_of(self.check):
             raise InvalidInput(f"tool {self.name}", "has a check that returned False", fix=CHECK_RETURNS)
         return (False, None) if found is None else (True, self.jsonable(found))
@@ -296,7 +296,9 @@ def tool(
             fix = "declare it read or idempotent, or leave quick out"
             raise InvalidInput(f"tool {named}", "is quick, and a quick call may run again", fix=fix)
         if quick and not inspect.iscoroutinefunction(function):
-            fix = "write it with async def, or leave quick out"
+            is_decorated = inspect.iscoroutinefunction(inspect.unwrap(function))
+            fix = "make the wrapper around it async as well" if is_decorated else "write it with async def"
+            fix = f"{fix}, or leave quick out"
             raise InvalidInput(f"tool {named}", "is quick, and a thread cannot be cut off", fix=fix)
         if quick and limits:
             fix = "leave one of the two out"
@@ -339,12 +341,3 @@ def tool_name(name: str) -> str:
         InvalidInput: It may not.
     """
     return validated(_Named, {"name": name}, f"tool {name}").name
-
-
-async def _run(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """Call a function of a tool: a plain one in a thread, which leaves the worker's loop free."""
-    if inspect.iscoroutinefunction(function):
-        return await function(*args, **keywords)
-    returned = await asyncio.to_thread(function, *args, **keywords)
-    # A plain decorator around a coroutine function has only made the coroutine, which has done nothing yet.
-    return await returned if inspect.isawaitable(returned) else returned

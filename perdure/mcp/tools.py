@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel, JsonValue, SecretStr
 
 from perdure.errors import InvalidArguments, InvalidInput
+from perdure.function_calls import Within, awaited
 from perdure.mcp.connection import AnsweredError, Refused, ServerConnection
 from perdure.mcp.schemas import ArgumentSchema
 from perdure.secrets.annotation import SecretParameter
@@ -57,11 +58,6 @@ class McpTool(Tool[..., Any]):
         return f"the MCP server {self.server.name}"
 
     @property
-    def is_coroutine(self) -> bool:
-        """Return True: what is asked of its server is asked in the worker's loop."""
-        return True
-
-    @property
     def is_known(self) -> bool:
         """Whether the server has told its schema."""
         return self._schema is not None
@@ -104,7 +100,11 @@ class McpTool(Tool[..., Any]):
         raise InvalidInput(f"tool {self.name}", "is called by a step alone")
 
     async def call(
-        self, call: ToolCall, keywords: Mapping[str, Any], secrets: Mapping[str, SecretStr | None] | None = None
+        self,
+        call: ToolCall,
+        keywords: Mapping[str, Any],
+        secrets: Mapping[str, SecretStr | None] | None = None,
+        within: Within = awaited,
     ) -> Any:
         """Call it on its server.
 
@@ -115,7 +115,8 @@ class McpTool(Tool[..., Any]):
             ConnectionError: The server ended in the middle of the call.
         """
         try:
-            found = await self._connection.call(self.own, keywords, until=call.deadline, is_once=self.effect.is_once)
+            asking = self._connection.call(self.own, keywords, until=call.deadline, is_once=self.effect.is_once)
+            found = await within(asking)
         except Refused:
             told = f"MCP server {self.server.name!r} knows no such tool, or does not take these arguments"
             raise InvalidArguments(call.step, told, fix=f"perdure tools show {self.name}") from None

@@ -287,6 +287,10 @@ class ReconcileResult(Passed):
     gone: tuple[str, ...] = ()
     """What could not be rebuilt from the others."""
     found: Reconciled
+    late: int = 0
+    """Histories that were deleted of what Temporal began only after its user's erasure."""
+    late_kept: str = ""
+    """Why such histories, if there are any, could not be deleted; the next reconciliation tries again."""
 
 
 class EraseRequest(OwnedRequest):

@@ -19,6 +19,7 @@ import contextlib
 import dataclasses
 import datetime
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -331,9 +332,9 @@ async def _called(mine: _Mine, claim: Claim) -> Any:
         raise _Slept
     left = min(left, mine.cut)
     async with calling(mine.tool.name, mine.cut, left=left) as limit:
-        call = mine.tool.call(_until(mine.call, left), mine.keywords, mine.secrets.values)
-        # Of a plain function, nothing but its result comes back to the loop.
-        return await (in_time(call, claim.left, limit) if mine.tool.is_coroutine else call)
+        within, until = partial(in_time, left=claim.left, limit=limit), _until(mine.call, left)
+        # Of what runs in a thread, its result alone comes back to the loop, and is taken however late it does.
+        return await mine.tool.call(until, mine.keywords, mine.secrets.values, within)
 
 
 def _told(failure: ToolFailed) -> str:

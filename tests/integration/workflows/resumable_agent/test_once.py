@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import datetime
+import functools
 import re
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
@@ -298,9 +299,20 @@ async def test_an_attempt_whose_loop_was_held_up_before_its_call_does_not_act(
     assert len(effects) == times
 
 
+def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function as one that knows nothing of coroutines does."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        return function(*args, **keywords)
+
+    return call
+
+
 @pytest.mark.parametrize(("looks", "times"), [(True, 1), (False, 2)], ids=["looks again", "control"])
+@pytest.mark.parametrize("decorated", [False, True], ids=["bare", "in a plain decorator"])
 async def test_a_call_that_is_resumed_after_its_deadline_does_not_act(
-    servers: Servers, claims: Claims, monkeypatch: pytest.MonkeyPatch, looks: bool, times: int
+    servers: Servers, claims: Claims, monkeypatch: pytest.MonkeyPatch, looks: bool, times: int, decorated: bool
 ) -> None:
     effects: list[int] = []
     began, answered = asyncio.Event(), asyncio.get_running_loop().create_future()
@@ -308,15 +320,14 @@ async def test_a_call_that_is_resumed_after_its_deadline_does_not_act(
     async def look() -> int | None:
         return len(effects) or None
 
-    @tool(effect="once", timeout=0.5, check=look)
-    async def act() -> int:
+    async def work() -> int:
         if threading.current_thread() is threading.main_thread():
             began.set()
             await answered
         effects.append(1)
         return 1
 
-    this = effect()
+    this, act = effect(), tool(effect="once", timeout=0.5, check=look, name="act")(plainly(work) if decorated else work)
 
     async def other() -> None:
         redis = connect(servers.redis_url)
@@ -331,7 +342,7 @@ async def test_a_call_that_is_resumed_after_its_deadline_does_not_act(
         worker.start()
         worker.join()
 
-    def resumed_whenever(call: Any, *_: Any) -> Any:
+    def resumed_whenever(call: Any, **_: Any) -> Any:
         return call
 
     if not looks:
