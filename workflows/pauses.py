@@ -51,9 +51,12 @@ class Pauses:
         A wait that an earlier run began is counted in the history only when it ends: otherwise a run that is rolled
         over because of its waits would be rolled over again and again.
         """
-        if (left := until - workflow.now()) > timedelta():
+        left = until - workflow.now()
+        # What an earlier run began, and is over by now, was a wait all the same.
+        if left > timedelta() or self._running.state.branches[branch].paused_at is not None:
             with self._paused(branch) as summary:
-                await workflow.sleep(left, summary=summary)
+                if left > timedelta():
+                    await workflow.sleep(left, summary=summary)
         self._running.state = waited(self._plan, self._running.state, branch)
 
     async def expect(self, branch: str) -> None:
@@ -61,12 +64,14 @@ class Pauses:
         running, awaited = self._running, self._running.state.branches[branch]
         running.events.wait(branch, awaited.event)
         left = None if awaited.until is None else max(timedelta(), awaited.until - workflow.now())
-        if not running.events.has_come(branch) and left != timedelta():
+        is_over = running.events.has_come(branch) or left == timedelta()
+        if not is_over or awaited.paused_at is not None:
             # An event that comes with the deadline is accepted, so it counts.
             with self._paused(branch) as summary, suppress(TimeoutError):
-                await workflow.wait_condition(
-                    lambda: running.events.has_come(branch), timeout=left, timeout_summary=summary
-                )
+                if not is_over:
+                    await workflow.wait_condition(
+                        lambda: running.events.has_come(branch), timeout=left, timeout_summary=summary
+                    )
         if (event := running.events.take(branch)) is None:
             running.state = waited(self._plan, running.state, branch)
         else:
