@@ -188,17 +188,18 @@ class ErasureActivities:
         It was refused or has nobody to ask for, but its history has what was given to it. Returns how many runs of it
         are listed, which lags behind.
         """
-        erased, late = await self.eraser.ended(), list[tuple[str, str]]()
+        erased, deleted = await self.eraser.ended(), 0
         for some in (erased[first : first + _ERASED] for first in range(0, len(erased), _ERASED)):
             query = " OR ".join(
                 f"({Attribute.TENANT} = '{one.tenant}' AND StartTime <= '{one.at.isoformat()}')" for one in some
             )
             try:
-                late += [(run.id, run.run_id) async for run in self.client.list_workflows(query)]
+                late = [(run.id, run.run_id) async for run in self.client.list_workflows(query)]
             except RPCError as error:
                 raise of_call(error) from error
-        await self._delete(late)
-        return len(late)
+            await self._delete(late)
+            deleted += len(late)
+        return deleted
 
     @activity.defn(name=Activity.PROVE_ERASURE)
     async def prove(self, call: TenantCall) -> ErasureProof:

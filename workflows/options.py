@@ -130,6 +130,11 @@ def of_keeping() -> Options:
     return _options(20.0, HEARTBEAT, None)
 
 
+def of_late_runs() -> Options:
+    """Return the options of deleting what began after its user's erasure: what fails is left to the next pass."""
+    return _options(300.0, HEARTBEAT, timedelta(minutes=10))
+
+
 def of_late_keeping() -> Options:
     """Return the options of keeping the claims of a task that ended while Redis was away."""
     return _options(20.0, HEARTBEAT, OUTAGE)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.reconciliation import (
     EndReconcilingCall,
@@ -20,7 +21,7 @@ from perdure.values.losses import LossKind, Store
 from perdure.values.requests import Reconciled, ReconcileRequest, ReconcileResult
 from workflows import options
 from workflows.carried import Carried, chain
-from workflows.failures import asked
+from workflows.failures import asked, problem_of
 
 _GONE = {
     (Store.REDIS, LossKind.LOST): "episodes of sessions, and claims on effects: what may have happened is asked",
@@ -126,18 +127,27 @@ class ReconcileMemory:
                     failed=failed,
                 )
                 workflow.continue_as_new(request.changed(carried=carried))
-        if not is_of_one:
-            await workflow.execute_activity(
-                Activity.DELETE_LATE_RUNS,
-                result_type=int,
-                summary="Delete histories that began after their user's erasure",
-                **options.of_ingest(),
-            )
+        late, kept = (0, "") if is_of_one else await self._delete_late()
         return ReconcileResult(
             losses=tuple(f"{one.store}: {one.kind.told}" for one in losses if not is_of_one),
             gone=tuple(_GONE[one.store, one.kind] for one in losses if (one.store, one.kind) in _GONE),
             found=self._found,
+            late=late,
+            late_kept=kept,
         )
+
+    async def _delete_late(self) -> tuple[int, str]:
+        """Delete what Temporal began after its user's erasure; return how many runs, or why they are still there."""
+        summary = "Delete histories that began after their user's erasure"
+        try:
+            deleted = await workflow.execute_activity(
+                Activity.DELETE_LATE_RUNS, result_type=int, summary=summary, **options.of_late_runs()
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return 0, problem_of(error)
+        return deleted, ""
 
     async def _begin(self) -> tuple[LostData, ...]:
         """Find what was lost.

@@ -65,7 +65,7 @@ async def reconcile(
         show_json(result)
     else:
         show(result)
-    if result.found.failed:
+    if result.found.failed or result.late_kept:
         raise typer.Exit(1)
 
 
@@ -77,6 +77,10 @@ def show(result: ReconcileResult) -> None:
     out.print(f"reconciled {counted(found.tenants, 'user')}: {entries}" + (f" ({places})" if places else ""))
     for text in _done(found):
         out.print(f"  {text}", markup=False)
+    if result.late:
+        out.print(f"deleted: {counted(result.late, 'history')} of erased users, begun after their erasure")
+    if result.late_kept:
+        out.print(f"histories of erased users may be left: {result.late_kept}", markup=False)
     for failed in found.failed:
         out.print(f"not reconciled: {failed}", markup=False)
     for loss in result.losses:
