@@ -13,7 +13,7 @@ SKILL = """
 name: explained
 steps:
   - id: learn
-    remember: [{memory: "Rooms are blue."}, {memory: "Doors are blue."}, {memory: "Windows are small.", confidence: 0.2}]
+    remember: [{memory: "Rooms are blue."}, {memory: "Doors are blue."}, {memory: "It rains.", confidence: 0.2}]
     critical: true
   - {id: look, recall: {text: "What is blue?", limit: 1, strategy: similarity}}
 """

@@ -55,7 +55,7 @@ async def test_a_task_says_what_it_recalled_wrote_and_ignored_and_why(servers: S
 
 THREE_JOBS = """
 steps:
-  - {id: a, remember: [{memory: "Kim leads the team."}, {memory: "Sam feeds the cat.", confidence: 0.2}], critical: true}
+  - {id: a, remember: [{memory: "Kim leads the team."}, {memory: "Sam is tall.", confidence: 0.2}], critical: true}
   - {id: b, remember: [{memory: "Lee keeps the books."}], critical: true}
   - {id: c, remember: [{memory: "Sam runs the shop."}], critical: true}
 """

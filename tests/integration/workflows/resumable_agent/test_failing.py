@@ -15,6 +15,7 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from perdure.memory.writing.batch_checks import read_batch
+from perdure.values.jobs import SessionNote
 from perdure.values.tasks import Progress, StepStatus
 from tests.support.harness import Bench
 from tests.support.tools import raises
@@ -285,13 +286,21 @@ async def test_what_a_state_carries_to_memory_goes_to_the_tasks_own_user(agents:
     own = agents.services.tenant_key.tenant_of(user)
     item: dict[str, JsonValue] = {"kind": "memory", "content": "Marzipan is made of almonds.", "occurrence": "o"}
     batch = read_batch(tenant=other, key=uuid4().hex, items=[{**item, "occurred_at": "2026-01-01T00:00:00Z"}])
+    batch = batch.changed(noted_in=SessionNote(tenant=other, session="s"))
     forged = with_state(agents, own, user, unsent=[batch.model_dump(mode="json")])
+    episodes = agents.services.episodes
+
+    async def noted() -> bool:
+        return any("Marzipan" in one.text for some in (await episodes.everything(own)).values() for one in some)
+
     identifier = await started_by_cron(agents, "ResumableAgent", forged)
     try:
         await until(lambda: agents.services.longterm.everything(own), bool)
+        await until(noted, bool)
     finally:
         await agents.client.get_workflow_handle(identifier).terminate()
     assert await agents.services.longterm.everything(other) == {}
+    assert await episodes.everything(other) == {}
 
 
 @pytest.mark.slow
