@@ -14,9 +14,10 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from localservers.commands import LOOPBACK, PORTS, choose, command
+from localservers.commands import LOOPBACK, PORTS, choose, command, is_free
 from localservers.files import replace, writable
 from localservers.find import Found
+from localservers.held_ports import HeldPorts
 from localservers.problems import ServerNotStarted
 from localservers.processes import Child, raised_file_limit
 from localservers.readiness import NotReady, wait_ready
@@ -58,6 +59,7 @@ class Fleet:
         self._say = say
         self._children: dict[Server, Child] = {}
         self._ports: dict[str, int] = {}
+        self._held = HeldPorts()
         self._home = settings.home
 
     @property
@@ -146,6 +148,7 @@ class Fleet:
         """Stop all servers, those that depend on others first."""
         for server in (Server.TEMPORAL, Server.WEAVIATE, Server.REDIS):
             await self.stop(server)
+        self._held.keep(())
 
     async def _ready_or_ended(self, server: Server, child: Child) -> str | None:
         """Wait until a server is ready or has ended; return what went wrong, or None."""
@@ -183,11 +186,15 @@ class Fleet:
         if afresh:
             own = [name for group in PORTS[afresh] for name in group]
             kept = {name: port for name, port in self._ports.items() if name not in own}
-            self._ports = kept | choose(PORTS[afresh], {}, say=self._say)
+            self._ports = kept | choose(PORTS[afresh], {}, free=self._takes, say=self._say)
         else:
             groups = [group for server in self._found for group in PORTS[server]]
-            self._ports = choose(groups, remembered, say=self._say)
+            self._ports = choose(groups, remembered, free=self._takes, say=self._say)
+        self._held.keep(self._ports.values())
         self._remember(remembered | self._ports)
+
+    def _takes(self, port: int) -> bool:
+        return is_free(port) and self._held.hold(port)
 
     def _remembered(self) -> dict[str, int]:
         try:
