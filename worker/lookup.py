@@ -46,6 +46,14 @@ async def task_of(client: Client, workflow_id: str) -> WorkflowExecutionDescript
     return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused)
 
 
+async def last_run_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+    """Return what Temporal says of the last run of a task; None: it knows none."""
+    try:
+        return await task_of(client, workflow_id)
+    except InvalidTask:
+        return None
+
+
 def how_it_ended(status: WorkflowExecutionStatus) -> str:
     """Return how a run ended: as its phase says it where there is one, otherwise in Temporal's word.
 
@@ -55,14 +63,17 @@ def how_it_ended(status: WorkflowExecutionStatus) -> str:
     return str(_PHASES.get(status, status.name.lower()))
 
 
-async def would_run(found: WorkflowExecutionDescription, *, again: bool, sending: str) -> bool:
+async def would_run(found: WorkflowExecutionDescription, *, again: bool, sending: str, repeated: bool) -> bool:
     """Return whether starting a task would begin a run, and not attach to the one that Temporal described.
 
     Args:
         found: The last run of the task.
         again: Whether a task that has completed is to run once more.
         sending: An id of what asks for it, which attaches to the run that it began; empty: it has none.
+        repeated: Whether that is known to have begun a run. The last run may be another's, which followed.
     """
+    if repeated:
+        return False
     if sending and await found.memo_value(SENDING, "") == sending:
         return False
     if found.status is WorkflowExecutionStatus.COMPLETED:

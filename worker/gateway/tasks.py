@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, cast
 from uuid import uuid4
 
@@ -38,7 +39,7 @@ from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, Progress, TaskResult
 from worker.gateway.base import ANSWERED_WITHIN, Base, call, require_person
 from worker.gateway.updates import has_ended, sent_update
-from worker.lookup import asker_of, earlier_run, retries_of, task_of, would_run
+from worker.lookup import asker_of, earlier_run, last_run_of, retries_of, task_of, would_run
 from worker.worker_wait import ANSWER_WITHIN, waiting
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
@@ -78,6 +79,7 @@ class TaskCalls(Base):
         begin: BeginRequest | None = None,
         guard: Callable[[], None] = lambda: None,
         sending: str = "",
+        repeated: bool = False,
     ) -> StartedTask:
         """Start a task, or attach to its run that is open or has completed.
 
@@ -92,6 +94,8 @@ class TaskCalls(Base):
             guard: Called before a run begins, and not where there is one to attach to; what it raises is raised.
             sending: An id of this sending: the same again begins no second run, but attaches to the one that the first
                 began, however that has ended.
+            repeated: Whether this sending is known to have been carried out: it attaches to the task's last run,
+                whichever began that, and begins one only where Temporal knows none any more.
 
         Raises:
             InvalidTask: The task's id is already used by another task, with the difference; or it is open, and so
@@ -109,8 +113,9 @@ class TaskCalls(Base):
         run: AgentTask | TaskRun = task
         if begin is not None:
             run = TaskRun.model_validate({**task.model_dump(), "begin": begin.model_dump() | {"by": by.model_dump()}})
-        found = None if goes_on else await self._found(task)
-        if found is not None and not await would_run(found, again=again, sending=sending):
+        begins = partial(would_run, again=again, sending=sending, repeated=repeated)
+        found = None if goes_on else await last_run_of(client, task.workflow_id)
+        if found is not None and not await begins(found):
             return await self._attached(task, found, begin, by)
         guard()
         # A run that is refused would hide how the task has ended.
@@ -119,8 +124,8 @@ class TaskCalls(Base):
         is_checked = goes_on or await self._check_at_once(run)
         if sending:
             # The check takes so long that the same request, sent again meanwhile, may have begun the run.
-            found = await self._found(task)
-            if found is not None and not await would_run(found, again=again, sending=sending):
+            found = await last_run_of(client, task.workflow_id)
+            if found is not None and not await begins(found):
                 return await self._attached(task, found, begin, by)
         earlier = await earlier_run(client, found) if found else None
         try:
@@ -166,13 +171,6 @@ class TaskCalls(Base):
                 await self._check(run, CHECKED_AT_ONCE)
                 return True
         return False
-
-    async def _found(self, task: AgentTask) -> WorkflowExecutionDescription | None:
-        """Return what Temporal says of the last run under a task's id; None: it knows none."""
-        try:
-            return await task_of(await self.client(), task.workflow_id)
-        except InvalidTask:
-            return None
 
     @call
     async def task(self, workflow_id: str, *, by: Actor) -> TaskHandle:

@@ -68,10 +68,9 @@ async def start_task(*, body: TaskBody, caller: Asker, here: Here, once: OnceOnl
     asked = body.asked(caller, "again")
     identifier = await once.identify(str(asked["user_id"]))
     sending = identifier if once.key else ""
-    # Sent again, it asks for no further run, whichever run has followed the one that it began.
-    again = body.again and not once.is_repeated
     task = validated(AgentTask, asked, "", InvalidTask)
-    started = await here.start(task, by=caller.actor, again=again, sending=sending)
+    repeated = once.is_repeated
+    started = await here.start(task, by=caller.actor, again=body.again, sending=sending, repeated=repeated)
     await once.carried_out()
     place = f"/v2/control/tasks/{encoded(started.workflow_id)}"
     return answered(started, 202, found_at(place, caller, task.user_id))

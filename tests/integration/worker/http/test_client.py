@@ -192,6 +192,30 @@ async def test_a_second_sending_meets_the_run_of_the_first_although_it_did_not_c
         await web.post(f"{place}/cancel", json={})
 
 
+async def test_a_second_sending_begins_no_run_although_another_one_has_followed_and_did_not_complete(
+    service: Service, user: str
+) -> None:
+    body, key = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first", "again": True}, uuid4().hex
+    async with service.client_with(await service.token(user_id=user)) as web:
+
+        async def begun(key: str) -> tuple[bool, str]:
+            answer = await web.post("/v2/control/tasks", json=body, headers={"Idempotency-Key": key})
+            return answer.json()["new"], answer.headers["Location"]
+
+        async def cancelled(place: str) -> None:
+            assert (await web.post(f"{place}/cancel", json={})).status_code == 200
+            assert (await web.get(place, params={"wait": 30})).json()["is_open"] is False
+
+        is_new, place = await begun(key)
+        assert is_new
+        await cancelled(place)
+        assert await begun(uuid4().hex) == (True, place)
+        await cancelled(place)
+        # The last run carries the other sending's id.
+        assert await begun(key) == (False, place)
+        assert (await web.get(place)).json()["is_open"] is False
+
+
 async def test_of_two_sendings_at_once_of_a_request_one_begins_a_run(
     service: Service, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
