@@ -9,7 +9,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from perdure.errors import TenantKeyMissing
 from perdure.refusals import RequestRefused
 from perdure.settings import Settings
 from perdure.stores.tenant_key import TenantKey
@@ -92,7 +91,9 @@ class Transport:
     """
 
     def __init__(self, gateway: Gateway, version: str, settings: Settings) -> None:
-        server = make_server(gateway, _caller, version, sealing=_sealing(settings))
+        server = make_server(
+            gateway, _caller, version, sealing=lambda: TenantKey.load(settings.tenant_key_file).derived(SEALING)
+        )
         # Whoever has no token does not come this far, so no page of another origin does.
         unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         server.streamable_http_app(stateless_http=True, transport_security=unguarded)
@@ -133,10 +134,3 @@ async def mcp(request: Request) -> Response:
 def _caller(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
-
-
-def _sealing(settings: Settings) -> tuple[bytes, ...]:
-    try:
-        return (TenantKey.load(settings.tenant_key_file).derived(SEALING),)
-    except TenantKeyMissing:
-        return ()

@@ -1,6 +1,6 @@
 """What the server offers. A call that names what a tool does not take is refused, where the SDK would drop it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -14,6 +14,7 @@ from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
 from worker.mcp import memories, tasks
 from worker.mcp.call_context import McpCalls
+from worker.mcp.sealing import SealedLater
 
 INSTRUCTIONS = (
     "Long-term memory of one user, and durable tasks for them. Recall before you answer what may be known already. "
@@ -25,7 +26,7 @@ INSTRUCTIONS = (
 
 
 def make_server(
-    gateway: Gateway, caller: Callable[[Any], Caller], version: str, *, sealing: Sequence[bytes] = ()
+    gateway: Gateway, caller: Callable[[Any], Caller], version: str, *, sealing: Callable[[], bytes] | None = None
 ) -> MCPServer[Any]:
     """Return a server over a gateway.
 
@@ -33,8 +34,8 @@ def make_server(
         gateway: What is asked.
         caller: Returns for whom a request is made, by the HTTP request that brought it; None: it came by stdio.
         version: Perdure's.
-        sealing: The key by which what a client sends back with an answer is known to be the server's own; empty: one of
-            this process alone.
+        sealing: Returns the key by which what a client sends back with an answer is known to be the server's own; None:
+            one of this process alone.
     """
     about: dict[str, Any] = {"title": "Perdure", "description": "Memory and durable tasks", "version": version}
     # Nothing here changes by itself, and a stream that waits for it would outlast its token, counted by nobody.
@@ -63,5 +64,5 @@ def make_server(
     return server
 
 
-def _sealed(keys: Sequence[bytes]) -> dict[str, Any]:
-    return {"request_state_security": RequestStateSecurity(keys=keys)} if keys else {}
+def _sealed(key: Callable[[], bytes] | None) -> dict[str, Any]:
+    return {"request_state_security": RequestStateSecurity(codec=SealedLater(key))} if key else {}

@@ -10,8 +10,8 @@ import hashlib
 import hmac
 import json
 import os
-import secrets
 import time
+from functools import cached_property
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -19,7 +19,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from perdure.errors import InvalidInput, TenantKeyMissing
+from perdure.errors import InvalidInput, PerdureError
 from perdure.refusals import NotPermitted
 from perdure.settings import Settings
 from perdure.stores.tenant_key import TenantKey
@@ -48,26 +48,30 @@ class Sessions:
     """Seals tokens in cookies, and opens them.
 
     Args:
-        settings: Where the tenant key is, from which all processes of an installation have the same key. Without it,
-            a cookie counts with the process that made it alone.
+        settings: Where the tenant key is, from which all processes of an installation have the same key. Before it is
+            there, nobody is let in, and no cookie counts.
         secure: Whether browsers are to send the cookie by HTTPS alone, wherever they log in.
     """
 
     def __init__(self, settings: Settings, *, secure: bool) -> None:
-        try:
-            key = TenantKey.load(settings.tenant_key_file).derived(_SEALING)
-        except TenantKeyMissing:
-            key = secrets.token_bytes(32)
-        self._cipher = AESGCM(hashlib.sha256(key).digest())
+        self._settings = settings
         self._secure = secure
 
+    @cached_property
+    def _cipher(self) -> AESGCM:
+        # When it is first used, as a service may start before the tenant key is there.
+        key = TenantKey.load(self._settings.tenant_key_file).derived(_SEALING)
+        return AESGCM(hashlib.sha256(key).digest())
+
     def token_of(self, scope: Scope) -> str:
-        """Return the token in a request's cookie; empty: there is none, or its time is over."""
+        """Return the token in a request's cookie; empty: there is none, it cannot be opened, or its time is over."""
         found = cookie_of(scope)
+        if not found:
+            return ""
         try:
             sealed = base64.urlsafe_b64decode(f"{found}==".encode())
             kept = json.loads(self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], None))
-        except (ValueError, InvalidTag):
+        except (ValueError, InvalidTag, PerdureError):
             return ""
         return str(kept["token"]) if kept["until"] > time.time() else ""
 
@@ -81,6 +85,7 @@ class Sessions:
 
         Raises:
             InvalidInput: It is longer than a browser keeps.
+            TenantKeyMissing: The tenant key is not there any more.
         """
         nonce = os.urandom(_NONCE)
         kept = json.dumps({"token": token, "until": time.time() + LASTS}).encode()

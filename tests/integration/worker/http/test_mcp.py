@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import shutil
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -185,13 +187,16 @@ async def test_no_client_listens_for_ever(service: Service, user: str) -> None:
 
 @pytest.mark.slow
 async def test_another_process_takes_the_answer_to_what_one_asked(
-    service: Service, servers: Servers, user: str
+    service: Service, servers: Servers, user: str, tmp_path: Path
 ) -> None:
     settings = service.here.settings
+    other = settings.changed(home=tmp_path, journal=settings.journal_folder)
     async with (
-        answering(make_app(settings, Gateway(settings, servers), local=False)) as (host, port),
+        answering(make_app(other, Gateway(other, servers), local=False)) as (host, port),
         await service.client(user_id=user, person=True) as client,
     ):
+        # It has started before the tenant key was there.
+        shutil.copy(settings.tenant_key_file, other.tenant_key_file)
         task = await started(client, "ask-first")
         question = await asked_by(client, task)
         given = {"arguments": {"workflow_id": task, "question_id": question["id"]}}

@@ -70,6 +70,26 @@ async def test_whose_cookie_is_refused_reads_why(
     assert await told(browser) == ""
 
 
+async def test_services_that_started_before_the_tenant_key_was_there_take_each_others_cookies(tmp_path: Path) -> None:
+    settings = clean_settings(tmp_path)
+    token = local_token.made(settings).read_text().strip()
+    async with (
+        Gateway(settings, NOWHERE) as gateway,
+        client_of(settings, gateway) as one,
+        client_of(settings, gateway) as other,
+    ):
+        for client in (one, other):
+            # A cookie from elsewhere has each look for its key.
+            refused = await client.get("/inbox", headers={"Cookie": f"{session.COOKIE}=AAAA"})
+            assert refused.status_code == 503
+        give_tenant_key(tmp_path)
+        assert (await one.post("/login", data={"token": token})).headers["location"] == "/inbox"
+        cookie = {"Cookie": f"{session.COOKIE}={one.cookies[session.COOKIE]}"}
+        for client in (one, other):
+            client.cookies.clear()
+            assert 'role="alert"' not in (await client.get("/login", headers=cookie)).text, "it is logged in"
+
+
 async def test_a_refused_cookie_that_is_shown_again_keeps_nobody_out(browser: httpx2.AsyncClient) -> None:
     for _ in range(30):
         assert "a proxy passes on" in (await browser.get("/login", headers=PASSED_ON)).text
