@@ -3,6 +3,7 @@
 from fastapi import Request
 from starlette.responses import Response
 
+from perdure.errors import Unavailable
 from perdure.refusals import NoSuchPath, NotAuthenticated
 from perdure.values.changes import PROGRAM
 from worker.access.authentication import Authenticator
@@ -29,7 +30,7 @@ async def first_page(*, request: Request) -> Response:
 @routes.at("GET", LOGIN, None, media=HTML, browser=True)
 @shown
 async def login_page(*, request: Request) -> Response:
-    """Ask for a token, and say why the one that a browser comes with lets nobody in any more."""
+    """Ask for a token, and say why none lets anybody in now, or why the browser's own does so no longer."""
     return _login_page(request, await _refused(request))
 
 
@@ -81,7 +82,12 @@ def _login_page(request: Request, problem: str, *, status: int = 200) -> Respons
 
 
 async def _refused(request: Request) -> str:
-    """Return why the cookie of a browser does not let it in; empty: it does, or there is none."""
+    """Return why nobody is let in, or the cookie of a browser is not; empty: it is, or there is none."""
+    gateway: Gateway = request.app.state.gateway
+    try:
+        await gateway.require_auditing(by=PROGRAM)
+    except Unavailable as error:
+        return str(error).removeprefix(f"{error.code} ")
     if not cookie_of(request.scope):
         return ""
     sessions: Sessions = request.app.state.sessions

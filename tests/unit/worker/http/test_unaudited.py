@@ -33,12 +33,16 @@ async def test_without_the_tenant_key_nobody_is_let_in_until_it_is_there(tmp_pat
         for page in (await client.get("/inbox"), await client.post("/login", data={"token": token})):
             assert (page.status_code, "lets nobody in" in page.text) == (503, True)
             assert "set-cookie" not in page.headers
+        asked = await client.get("/login")
+        assert (asked.status_code, "cannot read the tenant key" in asked.text) == (200, True)
+        assert str(tmp_path) not in asked.text
         assert (await client.get("/livez")).status_code == 200
         # A worker has made the key, and has begun the journal, in which the audit lies.
         give_tenant_key(tmp_path)
         await JournalMarks(settings.journal_folder).begin(TenantKey.load(settings.tenant_key_file).fingerprint)
         assert (await client.get("/openapi.json", headers=wrong)).status_code == 401
         assert (await client.get("/openapi.json", headers=right)).status_code == 200
+        assert 'role="alert"' not in (await client.get("/login")).text
         lines = await until(lambda: audits.show(settings, "", None, None, ADMIN), lambda found: len(found) > 1)
     assert [one.kind for one in lines] == [AuditKind.TURNED_AWAY, AuditKind.ADMITTED]
 
