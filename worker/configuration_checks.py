@@ -68,6 +68,19 @@ def require_usable(settings: Settings) -> None:
     PolicyLibrary(settings.policies).read()
 
 
+def require_readable(settings: Settings) -> None:
+    """Check what would keep a process with these settings from reading memory, but for the tenant key.
+
+    Raises:
+        InvalidInput: Naming what cannot be used, and the fix.
+    """
+    from worker.wiring.parts import embedder_of  # noqa: PLC0415  see ``embedding``
+
+    policies_of(settings)
+    rules_of(settings)
+    embedder_of(settings)
+
+
 async def embedding(settings: Settings) -> tuple[bool, str, str]:
     """Return the model that embeds, and how many numbers a vector of its has.
 

@@ -37,6 +37,8 @@ class TenantKey:
         """
         try:
             return cls(path.read_bytes())
+        except InvalidInput as error:
+            raise InvalidInput(error.field, f"{path} {error.problem}", fix=error.fix) from None
         except OSError as error:
             fix = "start a worker with this data folder (perdure up), or copy the key of the installation there"
             raise TenantKeyMissing(f"{path} cannot be read: {error.strerror}; {fix}") from error

@@ -50,7 +50,7 @@ class Authenticator:
         Raises:
             NotAuthenticated: It has no token, or one that does not count.
             TooManyRequests: The same, and too often from this address.
-            TenantKeyMissing: Nothing can be audited here, so nothing is decided.
+            Unavailable: Nothing can be audited here, so nothing is decided.
             StoreUnavailable: What knows the tokens does not answer.
         """
         await self._gateway.require_auditing(by=PROGRAM)

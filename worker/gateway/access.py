@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from perdure.documents import refuse_unknown
-from perdure.errors import StoreUnavailable, TenantKeyMissing
+from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, TenantKeyMissing
 from perdure.refusals import KeyReused, NotAuthenticated, UnknownThing
 from perdure.values.access_tokens import AccessToken, Caller, NewToken, TokenRequest, caller_of, new_token, parts_of
 from perdure.values.changes import Actor
@@ -68,14 +68,20 @@ class AccessCalls(MemoryCalls):
     async def require_auditing(self, *, by: Actor) -> None:
         """Check that this process can audit whom it lets in. A service that cannot lets nobody in.
 
+        What is in the way, a file say, is named in the cause alone: callers may be anybody.
+
         Raises:
-            TenantKeyMissing: It cannot read the tenant key, which is named in the cause: callers may be anybody.
+            TenantKeyMissing: It cannot read the tenant key, or not a whole one: it may just be being copied there.
+            StoreUnavailable: The audit cannot be opened: a file that the settings name cannot be used, say.
         """
         try:
             await self._keyed_reader()
-        except TenantKeyMissing as error:
-            problem = "this service cannot read the tenant key, so it could audit nothing, and lets nobody in"
-            raise TenantKeyMissing(problem) from error
+        except PerdureError as error:
+            if isinstance(error, TenantKeyMissing) or (isinstance(error, InvalidInput) and error.field == "tenant_key"):
+                problem = "this service cannot read the tenant key, so it could audit nothing, and lets nobody in"
+                raise TenantKeyMissing(problem) from error
+            problem = "cannot be opened as this service is set up, so it lets nobody in"
+            raise StoreUnavailable("audit", problem) from error
 
     async def caller(self, text: str, *, by: Actor) -> Caller:
         """Return whom the text of a token stands for.

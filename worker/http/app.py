@@ -12,7 +12,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from perdure.base_error import PerdureError
-from perdure.errors import TenantKeyMissing
+from perdure.errors import Unavailable
 from perdure.settings import Settings
 from perdure.values.access_tokens import TokenScope
 from perdure.values.changes import PROGRAM
@@ -117,5 +117,5 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
 async def _warn_if_nothing_can_be_audited(gateway: Gateway) -> None:
     try:
         await gateway.require_auditing(by=PROGRAM)
-    except TenantKeyMissing as error:
-        _log.warning("until it can read the tenant key, this service lets nobody in", problem=str(error.__cause__))
+    except Unavailable as error:
+        _log.warning("until it can audit whom it lets in, this service lets nobody in", problem=str(error.__cause__))

@@ -18,6 +18,7 @@ from localservers.processes import raised_file_limit
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
 from worker.access import local_token
+from worker.configuration_checks import require_readable
 from worker.gateway import Gateway
 from worker.http.app import make_app
 from worker.http.connections import PatientProtocol
@@ -54,10 +55,13 @@ def serve(settings: Settings) -> None:
     """Answer requests until SIGTERM or Ctrl-C.
 
     Raises:
-        InvalidInput: The address cannot be listened on, or the provider's settings are wrong.
+        InvalidInput: The address cannot be listened on, the provider's settings are wrong, or a file that the settings
+            name, or the embedding model, cannot be used.
         NothingRuns: No servers are configured, and none run here.
         StoreUnavailable: The token of this machine cannot be made.
     """
+    # What is found wrong once uvicorn runs ends it with a traceback, or leaves a service that lets nobody in.
+    require_readable(settings)
     configure_logging()
     # Each connection is a file: with the usual limit, a thousand idle ones would keep everybody out.
     raised_file_limit()

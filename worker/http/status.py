@@ -8,7 +8,7 @@ from fastapi import Request
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import Response
 
-from perdure.errors import TenantKeyMissing, Unavailable
+from perdure.errors import Unavailable
 from perdure.model import Model
 from perdure.refusals import NoSuchPath
 from perdure.values.access_tokens import TokenScope
@@ -52,9 +52,10 @@ class Readiness:
         self._asking = asyncio.Lock()
 
     async def missing(self) -> list[str]:
-        """Return what is missing without which nothing can be done: components that do not answer, and the tenant key.
+        """Return what is missing without which nothing can be done: components that do not answer, and the audit.
 
-        Without Weaviate recall answers from the journal, and without a worker what is asked of one waits for it.
+        Without the audit, for want of the tenant key say, nobody is let in. Without Weaviate recall answers from the
+        journal, and without a worker what is asked of one waits for it.
         """
         async with self._asking:
             if time.monotonic() - self._asked > ASKED_EVERY:
@@ -63,8 +64,8 @@ class Readiness:
                 self._missing = [one.component for one in found if one.component in needed and not one.reachable]
                 try:
                     await self._gateway.require_auditing(by=PROGRAM)
-                except TenantKeyMissing:
-                    self._missing.append("tenant key")
+                except Unavailable:
+                    self._missing.append("audit")
                 self._asked = time.monotonic()
             return self._missing
 

@@ -149,6 +149,37 @@ async def test_a_provider_that_is_configured_in_part_is_refused(installed: Insta
 
 
 @pytest.mark.slow
+async def test_a_file_of_rules_that_cannot_be_used_is_refused_in_one_line(
+    installed: Installation, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("nonsense: 1\n", encoding="utf-8")
+    for setting in ("PERDURE_WRITE_POLICIES", "PERDURE_RETENTION_RULES"):
+        ran = await installed.perdure("serve", "--port", "0", **{setting: str(bad)})
+        assert (ran.status, f"PRD100 {bad}" in ran.complaint) == (2, True), ran.err
+        assert len(ran.err.strip().splitlines()) == 1, ran.err
+
+
+@pytest.mark.slow
+async def test_half_a_tenant_key_keeps_everybody_out_until_it_is_whole(
+    installed: Installation, tmp_path: Path, user: str
+) -> None:
+    own = Path(installed.environment["PERDURE_HOME"])
+    key = (own / "tenant.key").read_bytes()
+    (tmp_path / "tenant.key").write_bytes(key[:16])
+    journal = installed.environment.get("PERDURE_JOURNAL", str(own / "journal"))
+    async with serving(installed, PERDURE_HOME=str(tmp_path), PERDURE_JOURNAL=journal) as (url, _):
+        token = (tmp_path / "http.token").read_text().strip()
+        async with client_of(url, token) as client:
+            refused = await client.get("/v2/control/memories", params={"user_id": user})
+            assert (refused.status_code, refused.json()["code"]) == (503, "PRD206")
+            assert (await client.get("/readyz")).status_code == 503
+            assert "cannot read the tenant key" in (await client.get("/login")).text
+            (tmp_path / "tenant.key").write_bytes(key)
+            assert (await client.get("/v2/control/memories", params={"user_id": user})).status_code == 200
+
+
+@pytest.mark.slow
 async def test_a_port_that_is_taken_is_named(installed: Installation) -> None:
     async with serving(installed) as (url, _):
         ran = await installed.perdure("serve", "--port", url.rpartition(":")[2])

@@ -9,7 +9,8 @@ import pytest
 from localservers import FleetState
 from perdure.errors import InvalidInput
 from perdure.settings import Addresses, Settings
-from worker.http.server import is_loopback, listening_on
+from tests.conftest import clean_settings
+from worker.http.server import is_loopback, listening_on, serve
 
 ADDRESSES = Addresses(temporal="h:1", weaviate_url="http://h:2", weaviate_grpc_port=3, redis_url="redis://h:4")
 
@@ -47,6 +48,18 @@ async def test_no_answer_waits_for_the_acknowledgement_of_its_first_part() -> No
         writer.close()
         server.close()
     assert found == [1]
+
+
+@pytest.mark.parametrize("setting", ["write_policies", "retention_rules"])
+def test_a_service_whose_settings_name_a_file_that_cannot_be_used_does_not_start(tmp_path: Path, setting: str) -> None:
+    (tmp_path / "bad.yaml").write_text("nonsense: 1\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"bad\.yaml"):
+        serve(clean_settings(tmp_path, http_port=0, **{setting: tmp_path / "bad.yaml"}))
+
+
+def test_a_service_whose_embedding_model_cannot_be_used_does_not_start(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="there is no model 'nonsense'"):
+        serve(clean_settings(tmp_path, http_port=0, embedding="nonsense"))
 
 
 def test_the_service_that_up_started_is_named_where_it_has_the_port(

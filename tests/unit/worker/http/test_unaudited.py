@@ -1,10 +1,14 @@
-"""Whom the service lets in is audited: where that cannot be, for want of the tenant key, it lets nobody in."""
+"""Whom the service lets in is audited: where that cannot be, for want of the tenant key say, it lets nobody in."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx2
+import pytest
 from structlog.testing import capture_logs
 
 from perdure import Actor, ActorKind
+from perdure.settings import Settings
 from perdure.stores.audit.lines import AuditKind
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.tenant_key import TenantKey
@@ -47,19 +51,53 @@ async def test_without_the_tenant_key_nobody_is_let_in_until_it_is_there(tmp_pat
     assert [one.kind for one in lines] == [AuditKind.TURNED_AWAY, AuditKind.ADMITTED]
 
 
-async def test_the_log_and_the_probe_say_that_the_tenant_key_is_missing(tmp_path: Path) -> None:
-    settings = clean_settings(tmp_path)
+def nothing(_: Settings) -> None:
+    """Leave the tenant key away."""
+
+
+def half_a_key(settings: Settings) -> None:
+    settings.tenant_key_file.write_bytes(bytes(16))
+
+
+def bad_policies(settings: Settings) -> None:
+    give_tenant_key(settings.home)
+    assert settings.write_policies
+    settings.write_policies.write_text("default: {holds: 1}\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named", "code"),
+    [
+        (nothing, "tenant.key cannot be read", "PRD206"),
+        (half_a_key, "tenant.key has 16 bytes, not 32", "PRD206"),
+        (bad_policies, "policies.yaml", "PRD200"),
+    ],
+)
+async def test_what_keeps_the_service_from_auditing_is_in_its_log_and_passes_without_a_new_start(
+    tmp_path: Path, spoil: Callable[[Settings], None], named: str, code: str
+) -> None:
+    settings = clean_settings(tmp_path, write_policies=tmp_path / "policies.yaml")
+    (tmp_path / "policies.yaml").write_text("{}\n", encoding="utf-8")
+    spoil(settings)
+    right = {"Authorization": f"Bearer {local_token.made(settings).read_text().strip()}"}
     gateway = Gateway(settings, NOWHERE)
     app = make_app(settings, gateway, local=True)
+    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
     with capture_logs() as said:
-        async with app.router.lifespan_context(app):
-            assert "tenant key" in await Readiness(gateway).missing()
+        async with app.router.lifespan_context(app), client:
             [warning] = [one for one in said if one["log_level"] == "warning"]
             assert "lets nobody in" in warning["event"]
-            assert "tenant" in warning["problem"]
-            # The control: once it is there, it is missing no longer.
+            assert named in warning["problem"]
+            refused = await client.get("/openapi.json", headers=right)
+            assert (refused.status_code, refused.json()["code"]) == (503, code)
+            assert "retry-after" in refused.headers
+            assert str(tmp_path) not in refused.text, "anybody may ask"
+            assert (await client.get("/readyz")).status_code == 503
+            assert "audit" in await Readiness(gateway).missing()
             give_tenant_key(tmp_path)
-            assert "tenant key" not in await Readiness(gateway).missing()
+            (tmp_path / "policies.yaml").write_text("{}\n", encoding="utf-8")
+            assert "audit" not in await Readiness(gateway).missing()
+            assert (await client.get("/openapi.json", headers=right)).status_code == 200
 
 
 async def test_what_an_administrator_does_without_the_tenant_key_is_said_to_be_unaudited(tmp_path: Path) -> None:
