@@ -1,7 +1,7 @@
 """A running task as its workflow holds it: state, questions, events and outbox, and what all of it shows."""
 
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -20,7 +20,7 @@ from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant
 from perdure.names import HANDLED
 from perdure.temporal.attributes import PHASE
-from perdure.values.chats import ChatBox, ChatLog
+from perdure.values.chats import ChatBox, ChatLog, handed_on_in
 from perdure.values.events import Event, EventBox
 from perdure.values.explanations import TaskMemory
 from perdure.values.steering import Redirection, Steered, TaskFeedback, TaskMessage
@@ -50,7 +50,7 @@ class RunningTask:
         self.outbox = Outbox(self._state.learned if self._state else Learned())
         self.events = Events(self._state.events if self._state else EventBox())
         self.steering = Steering(self._state.steered if self._state else Steered())
-        self.chat = Chat((self._state.chat if self._state else None) or ChatBox(handled=_handled_before()))
+        self.chat = Chat((self._state.chat if self._state else None) or _begun(task))
         self.is_rolling = False
         """Whether the run is about to continue as new, which waits for no reply."""
         self.called: dict[str, str] = {}
@@ -227,8 +227,13 @@ class RunningTask:
         workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))
 
 
-def _handled_before() -> tuple[str, ...]:
-    """Return the ids of the messages that earlier conversations of the session answered."""
-    # Whoever starts workflows can write any memo: raised here, an error would be retried for ever.
-    handled: object = workflow.memo().get(HANDLED)
-    return tuple(map(str, cast("list[object]", handled))) if isinstance(handled, list) else ()
+def _begun(task: TaskRun | None) -> ChatBox:
+    """Return a conversation that begins, with the ids of the messages that those before it in its session answered."""
+    if task is None or not task.chat:
+        return ChatBox()
+    try:
+        handled: object = workflow.memo_value(HANDLED, ())
+    except Exception:  # noqa: BLE001  whatever a converter raises
+        # Whoever starts workflows can write any memo, in any encoding: raised here, an error would be retried for ever.
+        return ChatBox()
+    return ChatBox(handled=handed_on_in(handled))

@@ -9,16 +9,12 @@ from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant, Request, json_size
 from perdure.values.changes import Actor
-from perdure.values.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply, Exchange
+from perdure.values.chats import HANDED_ON, ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply, Exchange
 from perdure.values.steering import TakenMessage, require_named
 from perdure.values.tasks import AgentTask
 
 HANDLED_KEPT = 500
 """Ids of messages that are recognised as duplicates: the last ones; a choice."""
-
-HANDED_ON = 100
-"""Ids of messages that the next conversation recognises, the last ones: a choice. They are in a memo, which Temporal
-lists."""
 
 EXCHANGES_KEPT = 50
 """Messages that are kept with their replies, the last ones: a choice, for who comes back."""

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue
 from temporalio.contrib.pydantic import PydanticJSONPlainPayloadConverter
 from temporalio.converter import (
     CompositePayloadConverter,
@@ -139,7 +140,11 @@ class _Composed(PayloadConverter, WithSerializationContext):
         return copy
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
-        return [(self._ours if holds_ours(value) else self._theirs).to_payloads([value])[0] for value in values]
+        return [self._of(value).to_payloads([value])[0] for value in values]
+
+    def _of(self, value: object) -> PayloadConverter:
+        # What is encoded already stays as it is, which not every converter knows.
+        return self._ours if isinstance(value, RawValue) or holds_ours(value) else self._theirs
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
         hints: list[Any] = list(type_hints or ()) + [None] * (len(payloads) - len(type_hints or ()))

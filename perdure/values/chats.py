@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from enum import auto
+from typing import cast
 
 from perdure.identity import digest
 from perdure.model import Instant, Name, OpenEnum, Passed, Request
@@ -11,6 +12,9 @@ from perdure.values.steering import TakenMessage, TaskMessage
 OF_A_CHAT = "chat"
 """What the name of a session is where nobody gives one."""
 
+HANDED_ON = 100
+"""Ids of messages that the next conversation recognises, the last ones: a choice. They are in a memo, which Temporal
+lists."""
 
 BEGINNING = "0-0"
 """The place before a reply's first piece."""
@@ -180,6 +184,15 @@ class ReplyReader:
             if piece.kind is PieceKind.TEXT and piece.text:
                 self.text += piece.text
                 yield Shown(kind=ShownKind.TEXT, text=piece.text)
+
+
+def handed_on_in(memo: object) -> tuple[str, ...]:
+    """Return the ids of messages that a conversation's memo hands on; none where it holds something else.
+
+    >>> handed_on_in(["a", "b"]), handed_on_in("a")
+    (('a', 'b'), ())
+    """
+    return tuple(map(str, cast("list[object]", memo))) if isinstance(memo, list) else ()
 
 
 def chat_workflow_id(user_id: str, session: str) -> str:

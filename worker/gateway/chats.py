@@ -3,21 +3,21 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 from pydantic import Field
 from temporalio.client import WithStartWorkflowOperation, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from perdure.documents import validated
 from perdure.errors import InvalidTask, ResultExpired, StoreUnavailable
 from perdure.identity import digest
 from perdure.model import Model, Name
-from perdure.names import AGAIN, CHAT, END, HANDLED, SAY, STARTED_BY, Workflow
+from perdure.names import AGAIN, END, HANDLED, SAY, STARTED_BY, Workflow
 from perdure.temporal.errors import is_cancelling
 from perdure.values.changes import Actor
 from perdure.values.chats import (
@@ -33,7 +33,8 @@ from perdure.values.chats import (
 )
 from perdure.values.task_limits import Limits
 from perdure.values.tasks import AgentTask, TaskResult
-from worker.gateway.base import ANSWERED_WITHIN, call
+from worker.gateway.base import call
+from worker.gateway.last_chats import Latest, described, latest_of, log_of
 from worker.gateway.tasks import NOBODY_ANSWERS, TaskCalls
 from worker.gateway.updates import AGAIN_AFTER, has_ended, sent_update, until_taken
 
@@ -54,15 +55,6 @@ class _Session(Model):
     """Which of a user's conversations is meant."""
 
     session: Annotated[Name, Field(max_length=_BEGINS)]
-
-
-class Latest(NamedTuple):
-    """The last conversation of a session."""
-
-    is_open: bool = False
-    """False: it has ended, or there is none."""
-    handled: tuple[str, ...] = ()
-    """The ids of the messages that it, and the ones before it, answered last; once it has ended."""
 
 
 class ChatCalls(TaskCalls):
@@ -113,6 +105,8 @@ class ChatCalls(TaskCalls):
                 if sent.agent:
                     # A conversation with nobody would begin, and end with its first reply.
                     await self._check_at_once(new)
+                    # That takes up to ten seconds, in which other ones may have begun and ended.
+                    latest = await self._latest(identifier)
             try:
                 reply = await self._said(new, identifier, sent, by=by, rolled=rolled, latest=latest)
             except (RPCError, WorkflowAlreadyStartedError) as error:
@@ -143,13 +137,8 @@ class ChatCalls(TaskCalls):
         identifier = chat_workflow_id(user_id, session)
         if not await self._is_open(identifier):
             return None
-        handle = (await self.client()).get_workflow_handle(identifier)
-        try:
-            log = await handle.query(CHAT, result_type=ChatLog, rpc_timeout=ANSWERED_WITHIN)
-        except RPCError as error:
-            if error.status not in NOBODY_ANSWERS or is_cancelling():
-                raise
-            raise self.unserved(silent=await self.serving()) from error
+        async with self._asking():
+            log = await log_of(await self.client(), identifier)
         return log.changed(exchanges=tuple([await self._readable(log, one) for one in log.exchanges]))
 
     @call
@@ -247,20 +236,31 @@ class ChatCalls(TaskCalls):
         return await until_taken(send)
 
     async def _is_open(self, identifier: str) -> bool:
-        return (await self._latest(identifier)).is_open
+        found = await described(await self.client(), identifier)
+        return found is not None and found.status is WorkflowExecutionStatus.RUNNING
 
     async def _latest(self, identifier: str) -> Latest:
-        """Return the last conversation of a session."""
+        """Return the last conversation of a session.
+
+        Raises:
+            WorkerUnavailable: Temporal has ended it, and no worker can say what it had answered.
+        """
+        async with self._asking():
+            return await latest_of(await self.client(), identifier)
+
+    @contextlib.asynccontextmanager
+    async def _asking(self) -> AsyncGenerator[None]:
+        """Ask a worker for something.
+
+        Raises:
+            WorkerUnavailable: None can say.
+        """
         try:
-            found = await (await self.client()).get_workflow_handle(identifier).describe()
+            yield
         except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
+            if error.status not in NOBODY_ANSWERS or is_cancelling():
                 raise
-            return Latest()
-        return Latest(
-            is_open=found.status is WorkflowExecutionStatus.RUNNING,
-            handled=await found.memo_value(HANDLED, (), type_hint=tuple[str, ...]),
-        )
+            raise self.unserved(silent=await self.serving()) from error
 
     async def _whole(self, reply: ChatReply) -> ChatReply:
         """Return a reply with its text, wherever it is kept."""

@@ -116,18 +116,20 @@ class TaskListCalls(MemoriesCalls):
 
 
 async def _listed(run: WorkflowExecution) -> ListedTask:
-    memo, known = await run.memo(), run.typed_search_attributes
+    known = run.typed_search_attributes
+    # Each by its name: others may have written a memo that this program cannot read.
+    task_id, by = await run.memo_value(TASK, ""), await run.memo_value(STARTED_BY, None)
     phase = known.get(PHASE) or Phase.PREPARING.value
     if run.status is not None and run.status is not WorkflowExecutionStatus.RUNNING:
         # A run that Temporal ended could not say so.
         phase = how_it_ended(run.status)
     return ListedTask(
         workflow_id=run.id,
-        task_id=str(memo.get(TASK, "")),
+        task_id=str(task_id),
         phase=phase,
         skill=known.get(SKILL) or "",
         agent=known.get(AGENT) or "",
         started_at=run.start_time,
         ended_at=run.close_time,
-        started_by=Actor.model_validate(memo[STARTED_BY]) if STARTED_BY in memo else PROGRAM,
+        started_by=PROGRAM if by is None else Actor.model_validate(by),
     )

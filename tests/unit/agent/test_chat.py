@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.agent.chat import EXCHANGES_BYTES, EXCHANGES_KEPT, HANDED_ON, MOST_WAITING, Chat
+from perdure.agent.chat import EXCHANGES_BYTES, EXCHANGES_KEPT, MOST_WAITING, Chat
 from perdure.agent.steps.calls import Value
 from perdure.errors import InvalidTask
 from perdure.model import json_size
 from perdure.values.changes import Actor, ActorKind
-from perdure.values.chats import ChatBox, ChatEnding, ChatMessage
+from perdure.values.chats import HANDED_ON, ChatBox, ChatEnding, ChatMessage, handed_on_in
 from perdure.values.tasks import AgentTask
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -195,6 +195,13 @@ def test_what_a_conversation_has_answered_is_no_new_message_in_the_next_one() ->
     later.say(said("three"), NOW)
     assert later.waiting
     assert later.handed_on == ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("memo", "ids"), [(["a", "b"], ("a", "b")), ([1, None], ("1", "None")), ("ab", ()), ({"a": 1}, ()), (None, ())]
+)
+def test_a_memo_of_others_hands_on_nothing(memo: object, ids: tuple[str, ...]) -> None:
+    assert handed_on_in(memo) == ids
 
 
 def test_as_many_are_handed_on_as_a_memo_may_have() -> None:

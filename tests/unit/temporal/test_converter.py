@@ -6,6 +6,7 @@ from typing import Any, Self
 import pytest
 from pydantic import ValidationError
 from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue
 from temporalio.converter import (
     DataConverter,
     DefaultPayloadConverter,
@@ -44,6 +45,12 @@ async def test_a_callers_converter_gets_its_context_and_perdures_values_their_ow
     value, ours = await theirs.with_context(context).encode(["theirs", task])
     assert value.metadata["key"] == b"w-1"
     assert "key" not in ours.metadata
+
+
+async def test_what_is_encoded_already_stays_as_it_is() -> None:
+    foreign = Payload(metadata={"encoding": b"binary/foreign"}, data=b"\xff")
+    for theirs in (None, DataConverter(payload_converter_class=Keyed)):
+        assert composed(theirs).payload_converter.to_payloads([RawValue(foreign)]) == [foreign]
 
 
 async def test_a_kind_that_only_a_newer_build_knows_is_left_to_it() -> None:

@@ -11,19 +11,21 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from pytest_httpserver import HTTPServer
+from temporalio.api.common.v1 import Payload
 
 from perdure.errors import InvalidInput
+from perdure.names import HANDLED
 from perdure.settings import Addresses, Settings
 from perdure.values.changes import Actor, ActorKind
-from perdure.values.chats import ChatMessage, ChatReply
+from perdure.values.chats import ChatMessage, ChatReply, chat_workflow_id
 from perdure.values.questions import Answer, Question
-from perdure.values.tasks import Progress
+from perdure.values.tasks import AgentTask, Progress
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.turn_server import Asked, Call, Says, TurnServer
 from tests.support.waiting import until_true
-from worker.gateway import Gateway
-from worker.gateway.chats import Latest
+from worker.gateway import Gateway, last_chats
+from worker.gateway.last_chats import Latest
 from worker.terminal.conversation import TerminalChat
 
 AGENTS = {
@@ -384,3 +386,87 @@ async def test_a_conversation_that_ends_right_before_a_message_hands_on_what_it_
         assert gateway.begins == 1, "it looked once more"
         assert (await gateway.say("lou", ChatMessage(id="m1", text="Hello"), by=by)).problem == KEPT_NO_LONGER
         await gateway.end_chat("lou", by=by)
+
+
+async def none_known(*_: object) -> tuple[str, ...]:
+    return ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("knows", [True, False], ids=["asked", "control"])
+async def test_a_conversation_that_temporal_ended_is_asked_what_it_had_answered(
+    talking: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch, knows: bool
+) -> None:
+    for name, value in talking.environment.items():
+        monkeypatch.setenv(name, value)
+    if not knows:
+        monkeypatch.setattr(last_chats, "_answered_in", none_known)
+    by, user = Actor(kind=ActorKind.PERSON, id="max"), f"max-{knows}"
+    async with Gateway(Settings(), Addresses.model_validate(servers.model_dump())) as gateway:
+        for text in ("One", "Two"):
+            await gateway.say(user, ChatMessage(id=f"id of {text}", text=text), by=by)
+            await (await gateway.client()).get_workflow_handle(chat_workflow_id(user, "chat")).terminate()
+        assert (await gateway.say(user, ChatMessage(id="id of Three", text="Three"), by=by)).text == "1: Three"
+        for text in ("One", "Two"):
+            late = await gateway.say(user, ChatMessage(id=f"id of {text}", text=text), by=by)
+            assert (late.problem == KEPT_NO_LONGER) is knows, text
+        await gateway.end_chat(user, by=by)
+
+
+class Slow(Gateway):
+    """A gateway that takes its time to check a task."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.checking, self.checked = asyncio.Event(), asyncio.Event()
+
+    async def _check_at_once(self, run: AgentTask) -> bool:
+        is_checked = await super()._check_at_once(run)
+        self.checking.set()
+        await self.checked.wait()
+        return is_checked
+
+
+@pytest.mark.slow
+async def test_what_begins_and_ends_while_a_new_conversation_is_checked_is_taken_notice_of(
+    talking: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in talking.environment.items():
+        monkeypatch.setenv(name, value)
+    by, addresses = Actor(kind=ActorKind.PERSON, id="nia"), Addresses.model_validate(servers.model_dump())
+    async with Gateway(Settings(), addresses) as other, Slow(Settings(), addresses) as gateway:
+        saying = asyncio.create_task(gateway.say("nia", ChatMessage(id="m1", text="One", agent="agent"), by=by))
+        await gateway.checking.wait()
+        # Another sending of the message is quicker; of two conversations, as the last one returns its own replies.
+        for identifier in ("m1", "m2"):
+            await other.say("nia", ChatMessage(id=identifier, text="One"), by=by)
+            await other.end_chat("nia", by=by)
+        gateway.checked.set()
+        assert (await saying).problem == KEPT_NO_LONGER
+        await other.end_chat("nia", by=by)
+
+
+async def test_a_memo_that_others_have_written_ends_no_conversation(
+    talking: Installation, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in talking.environment.items():
+        monkeypatch.setenv(name, value)
+    by, user = Actor(kind=ActorKind.PERSON, id="oda"), "oda"
+    foreign = Payload(metadata={"encoding": b"binary/foreign"}, data=b"\xff")
+    async with Gateway(Settings(), Addresses.model_validate(servers.model_dump())) as gateway:
+        task = AgentTask(task_id="strange", user_id=user, agent="agent", chat=True)
+        client, identifier = await gateway.client(), chat_workflow_id(user, "chat")
+        strange = await client.start_workflow(
+            "ResumableAgent",
+            task,
+            id=identifier,
+            task_queue=Settings().task_queue,
+            memo={HANDLED: foreign, "theirs": foreign},
+        )
+        await gateway.say(user, ChatMessage(id="m1", text="Hello"), by=by)
+        assert (await gateway.listed(identifier, by=by)).task_id == "strange"
+        assert await gateway.chat(user, by=by) is not None
+        await strange.terminate()
+        assert await gateway.chat(user, by=by) is None
+        assert (await gateway.say(user, ChatMessage(id="m2", text="Anew"), by=by)).text == "1: Anew"
+        assert await gateway.end_chat(user, by=by)

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from pytest_httpserver import HTTPServer
+from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 
 from localservers import Server
@@ -110,14 +111,23 @@ async def test_a_message_said_twice_is_answered_once_with_the_same_reply(agents:
         await handle.cancel()
 
 
-@pytest.mark.parametrize(("memo", "asked"), [(["a"], 0), ([], 1), (7, 1)], ids=["handed on", "control", "nonsense"])
+FOREIGN = Payload(metadata={"encoding": b"binary/foreign"}, data=b"\xff")
+"""What a worker without its writer's converter cannot read."""
+UNREGISTERED = Payload(metadata={"encoding": b"json/protobuf", "messageType": b"others.Note"}, data=b"{}")
+
+
+@pytest.mark.parametrize(
+    ("memo", "asked"),
+    [(["a"], 0), ([], 1), (7, 1), (FOREIGN, 1), (UNREGISTERED, 1)],
+    ids=["handed on", "control", "nonsense", "unknown encoding", "unknown type"],
+)
 async def test_what_the_conversation_before_answered_is_not_answered_again(
     agents: Agents, memo: object, asked: int
 ) -> None:
     async with agents(echoed) as (one, server):
         task = chat()
         handle = await one.client.start_workflow(
-            "ResumableAgent", task, id=task.workflow_id, task_queue=one.queue, memo={HANDLED: memo}
+            "ResumableAgent", task, id=task.workflow_id, task_queue=one.queue, memo={HANDLED: memo, "theirs": FOREIGN}
         )
         reply = await say(handle, "Hello", "a")
         assert len(server.asked) == asked

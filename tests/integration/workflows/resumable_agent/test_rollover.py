@@ -1,11 +1,13 @@
-"""A long task rolls its history over: no step is lost or run twice, and answers travel along."""
+"""A long task rolls its history over: no step is lost or run twice, and answers and memos travel along."""
 
 from pathlib import Path
 
 import pytest
+from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowUpdateFailedError
 
 from perdure import Answer
+from perdure.names import TASK
 from tests.conftest import Servers
 from tests.support.harness import bench
 from tests.support.waiting import question_of
@@ -53,3 +55,19 @@ output: "${{steps.large.output.size() + steps.n.count}}"
         assert result["done"] == 23
         assert len(result["jobs"]) == 1
     assert ledger.read_text().splitlines() == [f"{number} this 5000" for number in range(1, 21)]
+
+
+async def test_a_memo_that_others_have_written_is_carried_on_unread(servers: Servers, tmp_path: Path) -> None:
+    foreign = Payload(metadata={"encoding": b"binary/foreign"}, data=b"\xff")
+    async with bench(servers, tmp_path, continue_after=20) as agents:
+        echoes = "{id: echo, tool: echo, args: {value: 1}}"
+        task = agents.task(agents.skill(f'steps: [{{for_each: "${{[1,2,3,4,5,6,7,8]}}", as: n, steps: [{echoes}]}}]'))
+        handle = await agents.client.start_workflow(
+            "ResumableAgent", task, id=task.workflow_id, task_queue=agents.queue, memo={"theirs": foreign}
+        )
+        latest = agents.client.get_workflow_handle(handle.id)
+        assert (await latest.result())["done"] == 8
+        found = await latest.describe()
+        assert found.run_id != handle.first_execution_run_id
+        assert found.raw_description.workflow_execution_info.memo.fields["theirs"] == foreign
+        assert await found.memo_value(TASK) == task.task_id, "its own travel as well"
