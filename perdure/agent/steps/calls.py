@@ -115,11 +115,6 @@ class StepContext(Passed):
     inline_limit: int = INLINE_LIMIT
     """Bytes up to which a part of its result travels in the history."""
 
-    @property
-    def observer(self) -> str:
-        """What the occurrences of all that it observes begin with."""
-        return f"{self.task_id}/{self.path}"
-
 
 class Acting(Passed):
     """For whom a tool is called and how far the task is: what policies see in addition to the call itself."""
@@ -168,11 +163,6 @@ class MemoryCall(StepContext):
     acting: Acting | None = Field(default=None, exclude_if=is_empty)
     """For whom a model makes it; None: a skill's step does, as its author wrote it."""
     resumed: Resumed | None = Field(default=None, exclude_if=is_empty)
-
-    @property
-    def observer(self) -> str:
-        """What the occurrences of all that it observes begin with: a model that says it again has not seen it again."""
-        return super().observer if self.acting is None else f"{self.task_id}#{self.path}"
 
 
 class RecallCall(MemoryCall):

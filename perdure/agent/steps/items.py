@@ -34,7 +34,8 @@ def items_of(
         field = f"{context.path}.remember[{index}]"
         try:
             if template.when is None or holds(template.when, names, f"{field}.when"):
-                observed = {"occurrence": f"{context.observer}#{index}", "occurred_at": context.occurred_at}
+                occurrence = f"{context.task_id}/{context.path}#{index}"
+                observed = {"occurrence": occurrence, "occurred_at": context.occurred_at}
                 items.append(OfferedItem(item=_item(template, names, observed, field), of=template.of))
         except InvalidInput as problem:
             refused.append(str(problem))

@@ -21,8 +21,9 @@ from perdure.values.items import MemoryItem
 _DENIALS = NEGATIONS - {"without"}
 """Words that reverse what is done; "without Kim" says how it is done."""
 _LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
-_NUMBER = re.compile(r"(?<=\S)(#turn\[\d+\]\.call\[\d+\])?#\d+$")
-"""Distinguishes the statements of one message, and what a model remembers in one task, from each other."""
+_NUMBER = re.compile(r"(?<=\S)(/turn\[\d+\]\.call\[\d+\])?#\d+$")
+"""Distinguishes the statements of one message, and what a model remembers in one task, from each other. No step of a
+skill has a path that ends with a number in brackets."""
 _ONCE = frozenset({MemoryType.OUTCOME, MemoryType.CONSTRAINT})
 """Types that need no second observation: outcomes and constraints."""
 

@@ -103,7 +103,9 @@ def test_what_somebody_usually_does_not_do_is_done_seldom() -> None:
         ("ticket #12", "ticket #12"),
         ("#1", "#1"),
         ("a#b", "a#b"),
-        ("t#turn[3].call[1]#0", "t"),
+        ("t/turn[3].call[1]#0", "t"),
+        ("t/turn[3].call[1].look#0", "t/turn[3].call[1].look"),
+        ("t/turn[3].call[1]", "t/turn[3].call[1]"),
         ("t/pay[3].look#0", "t/pay[3].look"),
     ],
 )
