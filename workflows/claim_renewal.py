@@ -12,6 +12,7 @@ from perdure.names import Activity, Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from workflows import options
 from workflows.running_task import RunningTask
+from workflows.unknown_effects import unknown_at_end
 
 AGAIN_AFTER = timedelta(minutes=10)
 """How long to wait at most if Redis does not answer: a choice, since claims last for weeks."""
@@ -46,13 +47,7 @@ class ClaimRenewal:
         if self._renewing is not None:
             self._renewing.cancel()
         kept, state = await self._keep(completed=completed, trial=trial), self._running.state
-        # Redis knows better than the workflow which effects did not end well when it was cancelled, but for those whose
-        # results it could not take. An effect about which a person has not answered is unknown even if Redis is away,
-        # or has lost it.
-        told = {*kept.unknown} - {*state.unkept} if kept.answered else {*state.unknown}
-        unknown = told | {*state.unanswered}
-        unknown |= set() if completed else {*state.uncertain}
-        self._running.state = state.changed(unknown=tuple(sorted(unknown)))
+        self._running.state = state.changed(unknown=unknown_at_end(state, kept, completed=completed))
         if not kept.answered:
             await self._keep_later(completed=completed, trial=trial)
 

@@ -120,7 +120,10 @@ class TaskState(Passed):
     earlier: Instant | None = None
     """When the first run of the task began that may have claimed effects before this one; None: there is none."""
     unknown: tuple[str, ...] = ()
-    """The steps whose effects may or may not have happened at the task's end."""
+    """The steps whose effects may or may not have happened: those about which nobody answered in time, and in the end
+    all of them."""
+    cut_off: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """The steps with ``once`` effects that the task's end cut off: their claims tell what became of them."""
     branches: dict[str, Branch] = Field(default_factory=dict[str, Branch])
     failure: str = ""
     """Why the plan gives the task up."""

@@ -7,23 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from localservers import Fleet, Server
-from perdure import Answer
+from perdure import Answer, Limits
 from perdure.agent.steps.once import OnceRunner
 from perdure.errors import ClaimLost
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import ask, connect
+from perdure.values.chats import ChatEnding
 from perdure.values.questions import QuestionKind
 from tests.conftest import OwnServers
 from tests.crash.test_tool_steps import lines, reset
 from tests.integration.memory.reconciliation.test_losses import copied
+from tests.integration.workflows.resumable_agent.test_conversations import ADA, SOON, chat, say
 from tests.integration.workflows.resumable_agent.test_without_redis import refused_before
+from tests.support.goals import agents_on
 from tests.support.harness import Bench, bench
 from tests.support.processes import processes
+from tests.support.turn_server import Asked, Call, Says
 from tests.support.waiting import question_of, until, until_true
 
 pytestmark = pytest.mark.slow
@@ -358,3 +363,21 @@ async def test_what_a_person_found_out_counts_also_where_the_claim_that_it_is_ab
         await handle.execute_update("answer", Answer(question_id=question.id, value=value))
         assert (await handle.result()).done == 1
     assert lines(ledger) == ["x"] * (1 if value == "done" else 2)
+
+
+async def test_an_effect_that_nobody_told_of_in_time_is_named_also_where_its_claim_was_lost(
+    own_servers: OwnServers, tmp_path: Path, httpserver: HTTPServer
+) -> None:
+    fleet, ledger = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "ledger"
+    writes = Call("breaks", {"ledger": str(ledger), "line": "x"})
+
+    def script(asked: Asked) -> Says:
+        return Says(asked.outputs[-1]) if asked.outputs else Says(calls=(writes,))
+
+    agent = "name: worker\nmodel: openai:test\ntools: [breaks]\n"
+    async with agents_on(fleet.addresses, tmp_path, httpserver)(script, agent) as (one, _):
+        handle = await one.start(chat(limits=Limits(answer_hours=SOON)))
+        assert "its effect may have happened" in (await say(handle, "Write it down")).text
+        await ask(one.services.redis, "FLUSHALL")
+        await handle.execute_update("end", ChatEnding(by=ADA))
+        assert (await handle.result()).unknown == ("turn[1].call[0]",)
