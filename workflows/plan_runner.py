@@ -6,7 +6,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
-from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, beyond, has_room
+from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Listen, Plan, Unanswered, beyond, has_room
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Asks, Calls, Ended, Resumed, Waits
 from perdure.agent.steps.task_calls import AnnounceCall
@@ -204,8 +204,7 @@ class PlanRunner:
         self._running.outbox.flush()
         asked = self._running.questions.named(question, workflow.now())
         until = workflow.now() + timedelta(hours=self._running.task.limits.answer_hours)
-        otherwise = "the task fails" if self._plan.fails_unanswered else "this call fails"
-        asked = asked.changed(until=until, otherwise=otherwise)
+        asked = asked.changed(until=until, otherwise=self._plan.unanswered.value)
         self._running.do(branch, Phase.WAITING)
         await self.announce(asked)
         self._running.update(branch, question=asked)
@@ -259,7 +258,7 @@ class PlanRunner:
         running.questions.withdraw(asked.id)
         path = running.state.branches[branch].path
         problem = f"nobody answered within {running.task.limits.answer_hours:g} h"
-        if self._plan.fails_unanswered:
+        if self._plan.unanswered is Unanswered.TASK_FAILS:
             raise TaskFailed(f"step {path}: {problem}")
         running.branches.awaiting.discard(branch)
         running.do(branch, Phase.RUNNING)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from perdure.agent.goal_plan import MAIN, GoalPlan, conversation_in, positioned, with_returned
 from perdure.agent.messages import said
-from perdure.agent.plan import Finish, Listen, Move
+from perdure.agent.plan import Finish, Listen, Move, Unanswered
 from perdure.agent.state import TaskState, Used
 from perdure.agent.turns import Conversation, Returned
 from perdure.model import Instant
@@ -20,7 +20,7 @@ class ChatPlan(GoalPlan):
     about which nobody answers a question in time fails, and the model is told so.
     """
 
-    fails_unanswered = False
+    unanswered = Unanswered.CALL_FAILS
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first message, or where an earlier run of the task stood."""

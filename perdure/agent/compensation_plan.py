@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from perdure.agent.plan import Act, Action, ActionFailure, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Finish, Unanswered
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
@@ -25,7 +25,7 @@ class CompensationPlan:
         prepared: What it is pinned to.
     """
 
-    fails_unanswered = False
+    unanswered = Unanswered.EFFECT_STAYS
 
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
         self._task = task

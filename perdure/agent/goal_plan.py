@@ -10,7 +10,7 @@ from typing import Any
 from perdure.agent.goal_calls import REPEATS_TOLD, TurnCalls, inline_limit_of, place_of
 from perdure.agent.loops import repeated_with, repetitions
 from perdure.agent.messages import hear
-from perdure.agent.plan import Act, Action, ActionFailure, Finish, Move
+from perdure.agent.plan import Act, Action, ActionFailure, Finish, Move, Unanswered
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
@@ -64,7 +64,7 @@ class GoalPlan:
         prepared: What it is pinned to: an agent.
     """
 
-    fails_unanswered = True
+    unanswered = Unanswered.TASK_FAILS
 
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
         if prepared.agent is None:

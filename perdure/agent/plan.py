@@ -8,6 +8,7 @@ their results for the next turn in the branches' positions.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
@@ -207,12 +208,20 @@ class ActionFailure(NamedTuple):
     """Whether its arguments do not fit the tool."""
 
 
+class Unanswered(StrEnum):
+    """What happens where nobody answers a question in time, in the words with which the question says so."""
+
+    TASK_FAILS = "the task fails"
+    CALL_FAILS = "this call fails"
+    EFFECT_STAYS = "the effect is left as it is, and named"
+
+
 class Plan(Protocol):
     """What decides about a task. Every method is pure: a replay calls them again, with the same states."""
 
     @property
-    def fails_unanswered(self) -> bool:
-        """Whether the task fails where nobody answers a question in time; otherwise only the action that asks fails."""
+    def unanswered(self) -> Unanswered:
+        """What happens where nobody answers a question in time."""
         ...
 
     def begin(self, state: TaskState) -> TaskState:

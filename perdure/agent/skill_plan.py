@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perdure.agent.cursor import MAIN, Cursor, counts, inside, leaves
-from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Unanswered
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.reused_steps import TakenOver, begun
 from perdure.agent.route import Here, Route
@@ -42,7 +42,7 @@ class SkillPlan:
         prepared: What it is pinned to: a skill.
     """
 
-    fails_unanswered = True
+    unanswered = Unanswered.TASK_FAILS
 
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
         if prepared.skill is None:

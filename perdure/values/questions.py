@@ -158,7 +158,8 @@ class Question(Passed):
     until: Instant | None = None
     """When it is no longer asked; None: it waits for as long as it takes."""
     otherwise: str = ""
-    """What counts if nobody has answered by then: an answer, or that the task or the call fails."""
+    """What counts if nobody has answered by then: an answer, that the task or the call fails, or that an effect is not
+    undone."""
 
     @property
     def may_have_acted(self) -> bool:

@@ -7,7 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
-    from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Plan
+    from perdure.agent.plan import Act, Action, ActionFailure, Ask, Finish, Plan, Unanswered
     from perdure.agent.preparation import ToolShape
     from perdure.agent.state import TaskRun, TaskState
     from perdure.agent.step_context import acting_of
@@ -30,7 +30,7 @@ class FanPlan:
     What ends is gathered in the positions, as a plan that thinks with a model keeps the results of a turn.
     """
 
-    fails_unanswered = True
+    unanswered = Unanswered.TASK_FAILS
 
     def __init__(self, task: TaskRun, state: TaskState) -> None:
         self._task = task

@@ -17,13 +17,15 @@ from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, Limits, PauseRequest
 from perdure.agent.chat import MOST_WAITING, Chat
 from perdure.agent.chat_plan import ChatPlan
+from perdure.agent.plan import Unanswered
 from perdure.names import HANDLED
 from perdure.values.chats import ChatBox, ChatEnding, ChatLog, ChatMessage, ChatReply
 from perdure.values.tasks import Phase
 from tests.conftest import OwnServers, Servers
+from tests.support.announcements import announced
 from tests.support.goals import Agents, agents_on
 from tests.support.turn_server import Asked, Call, Fails, Says
-from tests.support.waiting import progress_of, question_of, until
+from tests.support.waiting import progress_of, until
 from worker.gateway.updates import sent_update
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -227,7 +229,8 @@ SOON = timedelta(seconds=2) / timedelta(hours=1)
 async def test_where_nobody_answers_only_the_call_that_asks_fails(
     agents: Agents, monkeypatch: pytest.MonkeyPatch, goes_on: bool
 ) -> None:
-    monkeypatch.setattr(ChatPlan, "fails_unanswered", not goes_on)
+    if not goes_on:
+        monkeypatch.setattr(ChatPlan, "unanswered", Unanswered.TASK_FAILS)
     agent = "name: worker\nmodel: openai:test\ntools: [append]\napprove: [append]\n"
 
     def script(asked: Asked) -> Says:
@@ -240,13 +243,13 @@ async def test_where_nobody_answers_only_the_call_that_asks_fails(
         ledger = one.ledger()
         handle = await one.start(chat(limits=Limits(answer_hours=SOON)))
         saying = asyncio.create_task(say(handle, "Write it down"))
-        question = await question_of(handle)
         if not goes_on:
-            assert question.otherwise == "the task fails"
             assert "nobody answered within" in await refused(saying)
+            assert [one.question.otherwise for one in await announced(handle)] == ["the task fails"]
             return
-        assert question.otherwise == "this call fails"
         reply = await saying
+        question = (await announced(handle))[0].question
+        assert question.otherwise == "this call fails"
         assert f"nobody answered within {SOON:g} h" in reply.text
         with pytest.raises(WorkflowUpdateFailedError):
             await handle.execute_update("answer", {"question_id": question.id, "value": "yes", "by": "ada"})
