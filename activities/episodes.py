@@ -114,11 +114,13 @@ class SessionWriter:
         await self.write(call.tenant, call.session, [], epoch=call.epoch, offers=offers)
 
     async def asked(self, call: AnnounceCall, workflow_id: str) -> None:
-        """Write what a task asks, or what a person answered."""
+        """Write what a task asks, what a person answered, or that nobody did in time."""
         if not call.memory.remembers:
             return
         question = call.question
-        if call.answer is None:
+        if call.lapsed:
+            found = step_episodes.lapsed(call, workflow_id, datetime.now(UTC))
+        elif call.answer is None:
             found = step_episodes.asked(call, workflow_id, datetime.now(UTC))
             if len(question.text) > LONGEST:
                 # Its text is cut, and what it asks for stands at the end: the answer is screened with it.

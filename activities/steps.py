@@ -141,9 +141,9 @@ class StepActivities:
 
     @activity.defn(name=Activity.ANNOUNCE)
     async def announce(self, call: AnnounceCall) -> None:
-        """Write into a task's session what the task is about to ask, or what a person answered; tell the webhook."""
+        """Write into a task's session what the task is about to ask, or what came of it; tell the webhook."""
         await self._session.asked(call, this_attempt().workflow_id)
-        if call.answer is None:
+        if call.asks:
             await self._notifier.asked(call.tenant, call.question)
 
     async def _taken(self, call: RememberCall, ended: Ended) -> Ended:

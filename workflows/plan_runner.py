@@ -233,7 +233,7 @@ class PlanRunner:
         except TimeoutError:
             # An answer that came with the last moment was accepted, so it counts.
             if not self._running.questions.is_answered(asked.id):
-                self._unanswered(branch, asked)
+                await self._unanswered(branch, asked)
                 return
         branches.awaiting.discard(branch)
         answer = self._running.questions.take(asked)
@@ -248,28 +248,32 @@ class PlanRunner:
         else:
             self._running.update(branch, resumed=Resumed(resume=waited.resume, asked=asked.kind, answer=answer))
 
-    def _unanswered(self, branch: str, asked: Question) -> None:
+    async def _unanswered(self, branch: str, asked: Question) -> None:
         """Have the action that asked fail, as nobody has answered in time.
 
         Raises:
             TaskFailed: The plan has the task fail then.
         """
         running = self._running
-        running.questions.withdraw(asked.id)
+        running.questions.lapse(asked.id)
         path = running.state.branches[branch].path
         problem = f"nobody answered within {running.task.limits.answer_hours:g} h"
         if self._plan.unanswered is Unanswered.TASK_FAILS:
             raise TaskFailed(f"step {path}: {problem}")
         running.branches.awaiting.discard(branch)
         running.do(branch, Phase.RUNNING)
+        await self.announce(asked, lapsed=True)
         running.update(branch, path="", question=None, resume=None)
         if asked.kind is QuestionKind.UNKNOWN_EFFECT:
             running.state = running.state.changed(unknown=(*running.state.unknown, path))
         failure = ActionFailure(problem, acted=asked.may_have_acted)
         running.state = self._plan.failed(running.state, branch, failure)
 
-    async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
-        """Write a question or its answer into the session; it also gets the history past the point where it is put."""
+    async def announce(self, question: Question, answer: TakenAnswer | None = None, *, lapsed: bool = False) -> None:
+        """Write a question, its answer, or that it lapsed, into the session.
+
+        It also gets the history past the point where a question is put.
+        """
         self._history.grow()
         task, prepared = self._running.task, self._running.state.prepared
         call = AnnounceCall(
@@ -279,8 +283,9 @@ class PlanRunner:
             memory=task.memory,
             question=question,
             answer=answer,
+            lapsed=lapsed,
         )
-        summary = f"{'answered' if answer else 'asks'}: {question.id}"
+        summary = f"{'not answered' if lapsed else 'answered' if answer else 'asks'}: {question.id}"
         how = options.of_step(self._running.state.prepared.heartbeat)
         try:
             await workflow.execute_activity(Activity.ANNOUNCE, call, summary=summary, **how)

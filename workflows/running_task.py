@@ -55,7 +55,7 @@ class RunningTask:
         """Whether the run is about to continue as new, which waits for no reply."""
         self.called: dict[str, str] = {}
         """The tasks that its branches wait for, by their workflow ids."""
-        self.questions = Questions(self._state.answered if self._state else ())
+        self.questions = Questions(*(self._state.answered, self._state.lapsed) if self._state else ((), ()))
         for branch in self._state.branches.values() if self._state else ():
             if branch.question is not None:
                 self.questions.ask(branch.question)
@@ -97,7 +97,8 @@ class RunningTask:
         """What is known, with what its questions, its events and its outbox know."""
         if self._state is None:
             return None
-        live = {"learned": self.outbox.learned, "answered": self.questions.answered[-ANSWERED_KEPT:]}
+        answered, lapsed = self.questions.answered[-ANSWERED_KEPT:], self.questions.lapsed[-ANSWERED_KEPT:]
+        live = {"learned": self.outbox.learned, "answered": answered, "lapsed": lapsed}
         chat = self.chat.box if self.task.chat else None
         return self._state.changed(**live, events=self.events.box, steered=self.steering.steered, chat=chat)
 

@@ -12,10 +12,12 @@ class Questions:
 
     Args:
         answered: Ids of questions that were answered in earlier runs.
+        lapsed: Ids of those that nobody answered in time.
     """
 
-    def __init__(self, answered: tuple[str, ...]) -> None:
+    def __init__(self, answered: tuple[str, ...], lapsed: tuple[str, ...] = ()) -> None:
         self._answered = dict.fromkeys(answered)
+        self._lapsed = dict.fromkeys(lapsed)
         self._coming: dict[str, Question] = {}
         self._open: dict[str, Question] = {}
         self._answers: dict[str, TakenAnswer] = {}
@@ -37,6 +39,11 @@ class Questions:
         return tuple(self._answered)
 
     @property
+    def lapsed(self) -> tuple[str, ...]:
+        """The ids of all questions that nobody answered in time, latest last."""
+        return tuple(self._lapsed)
+
+    @property
     def has_untaken(self) -> bool:
         """Whether an accepted answer has not been taken yet."""
         return bool(self._answers)
@@ -44,7 +51,7 @@ class Questions:
     def named(self, question: Question, at: Instant) -> Question:
         """Return a question that is about to be put, with a distinct id if it is not the first one at its step."""
         identifier, number = question.id, 1
-        while identifier in self._answered or identifier in self._open or identifier in self._coming:
+        while any(identifier in known for known in (self._answered, self._lapsed, self._open, self._coming)):
             number += 1
             identifier = f"{question.id}#{number}"
         self._coming[identifier] = question.changed(id=identifier, asked_at=at)
@@ -69,9 +76,7 @@ class Questions:
         question = self._waiting(answer.question_id)
         if question is None:
             waiting = f"open: {', '.join(sorted(self._open))}" if self._open else "no question is open"
-            name, answered = repr(answer.question_id), answer.question_id in self._answered
-            problem = f"{name} is answered already" if answered else f"there is no question {name}"
-            raise InvalidAnswer("question_id", problem, fix=waiting)
+            raise InvalidAnswer("question_id", self._why_not(answer.question_id), fix=waiting)
         typed(answer.value, question.answer)
 
     def answer(self, answer: Answer, at: Instant) -> None:
@@ -102,14 +107,23 @@ class Questions:
             return answer
         return changed_back(answer, value=value)
 
-    def withdraw(self, identifier: str) -> None:
-        """Wait no longer for an answer."""
+    def lapse(self, identifier: str) -> None:
+        """Wait no longer for an answer: the time for it is over."""
         self._open.pop(identifier, None)
+        self._lapsed[identifier] = None
 
     def withdraw_all(self) -> None:
         """Wait for no answer any longer."""
         self._coming.clear()
         self._open.clear()
+
+    def _why_not(self, identifier: str) -> str:
+        """Return why a question takes no answer."""
+        if identifier in self._answered:
+            return f"{identifier!r} is answered already"
+        if identifier in self._lapsed:
+            return f"the time to answer {identifier!r} is over"
+        return f"there is no question {identifier!r}"
 
     def _waiting(self, identifier: str) -> Question | None:
         coming = None if identifier in self._answered else self._coming.get(identifier)

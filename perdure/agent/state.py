@@ -34,7 +34,8 @@ REPORTS_KEPT = 10
 PROBLEM_LIMIT = 500
 """Characters of why a step failed, in its report; a choice."""
 ANSWERED_KEPT = 500
-"""An answer is taken only for an open question; the answered ones only explain why another is refused."""
+"""An answer is taken only for an open question; those that were answered, or not in time, only explain why another is
+refused."""
 
 
 _SHOWN = 10
@@ -148,6 +149,8 @@ class TaskState(Passed):
     learned: Learned = Learned()
     answered: tuple[str, ...] = ()
     """The ids of answered questions."""
+    lapsed: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """The ids of questions that nobody answered in time."""
     events: EventBox = EventBox()
     steered: Steered = Steered()
     chat: ChatBox | None = Field(default=None, exclude_if=is_none)

@@ -197,6 +197,14 @@ def asked(call: AnnounceCall, workflow_id: str, at: datetime) -> Episode:
     return _episode(EpisodeKind.TURN, identifier, question.text, at, step=question.id, by=Voice.AGENT, extracted=True)
 
 
+def lapsed(call: AnnounceCall, workflow_id: str, at: datetime) -> Episode:
+    """Return that nobody answered what a task asked in time: without it, whoever recalls the question sees it open."""
+    question, step = call.question, call.question.id.partition("#")[0]
+    text = f'{step}: nobody answered in time ({question.otherwise}): "{question.text[:_QUOTED]}"'
+    identifier = f"{workflow_id}/{question.id}/lapsed"
+    return _episode(EpisodeKind.ERROR, identifier, text, at, step=step, extracted=True)
+
+
 def question_id(workflow_id: str, question: str) -> str:
     """Return the id of the episode of a question."""
     return _identifier(f"{workflow_id}/{question}/asked")

@@ -1,17 +1,18 @@
 """What passes between a task's workflow and the activities for a task as a whole, not for one step. Pure values."""
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Scope
 from perdure.model import Passed
 from perdure.registry.judge import Judge
+from perdure.skills.header import is_empty
 from perdure.values.bindings import TaskBinding
 from perdure.values.questions import Question, TakenAnswer
 from perdure.values.tasks import Evaluation, MemoryMode
 
 
 class AnnounceCall(Passed):
-    """The input of the activity that writes into a session what its task asks, or what a person answered."""
+    """The input of the activity that writes into a session what its task asks, and what came of that."""
 
     tenant: str
     epoch: int | None = None
@@ -19,7 +20,13 @@ class AnnounceCall(Passed):
     memory: MemoryMode
     question: Question
     answer: TakenAnswer | None = None
-    """None: the question is about to be put."""
+    lapsed: bool = Field(default=False, exclude_if=is_empty)
+    """Whether nobody has answered in time; without that and an answer, the question is about to be put."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether the question is about to be put."""
+        return self.answer is None and not self.lapsed
 
 
 class EvaluateCall(Passed):

@@ -117,23 +117,33 @@ def test_a_question_carries_when_it_was_asked() -> None:
     assert questions.named(QUESTION, NOW).asked_at == NOW
 
 
-def test_a_question_that_was_withdrawn_takes_no_answer_and_the_others_are_named() -> None:
+def test_a_question_that_nobody_answered_in_time_takes_no_answer_and_the_others_are_named() -> None:
     questions = Questions(())
     for identifier in ("b", "a", "c"):
         questions.ask(questions.named(QUESTION.changed(id=identifier), NOW))
-    questions.withdraw("b")
-    questions.withdraw("nobody asked it")
-    with pytest.raises(InvalidAnswer, match=r"there is no question 'b' .open: a, c."):
+    questions.lapse("b")
+    with pytest.raises(InvalidAnswer, match=r"the time to answer 'b' is over .open: a, c."):
         questions.check(Answer(question_id="b", value="yes"))
 
 
 def test_a_question_that_was_put_is_no_longer_about_to_be() -> None:
     questions = Questions(())
     questions.ask(questions.named(QUESTION, NOW))
-    questions.withdraw("a")
-    with pytest.raises(InvalidAnswer, match="there is no question 'a'"):
+    questions.lapse("a")
+    with pytest.raises(InvalidAnswer, match="the time to answer 'a' is over"):
         questions.check(Answer(question_id="a", value="yes"))
     questions.ask(QUESTION)
+
+
+def test_a_question_that_lapsed_is_known_in_later_runs_and_a_late_answer_is_none_to_the_next_one() -> None:
+    questions = Questions(())
+    questions.ask(questions.named(QUESTION, NOW))
+    questions.lapse("a")
+    later = Questions(questions.answered, questions.lapsed)
+    for one in (questions, later):
+        assert one.named(QUESTION, NOW).id == "a#2"
+        with pytest.raises(InvalidAnswer, match="the time to answer 'a' is over"):
+            one.check(Answer(question_id="a", value="yes"))
 
 
 def test_the_deepest_step_can_be_answered_by_its_path() -> None:

@@ -241,7 +241,8 @@ async def test_where_nobody_answers_only_the_call_that_asks_fails(
 
     async with agents(script, agent) as (one, _):
         ledger = one.ledger()
-        handle = await one.start(chat(limits=Limits(answer_hours=SOON)))
+        task = chat(limits=Limits(answer_hours=SOON))
+        handle = await one.start(task)
         saying = asyncio.create_task(say(handle, "Write it down"))
         if not goes_on:
             assert "nobody answered within" in await refused(saying)
@@ -251,8 +252,15 @@ async def test_where_nobody_answers_only_the_call_that_asks_fails(
         question = (await announced(handle))[0].question
         assert question.otherwise == "this call fails"
         assert f"nobody answered within {SOON:g} h" in reply.text
-        with pytest.raises(WorkflowUpdateFailedError):
-            await handle.execute_update("answer", {"question_id": question.id, "value": "yes", "by": "ada"})
+        late = handle.execute_update("answer", {"question_id": question.id, "value": "yes", "by": "ada"})
+        assert f"the time to answer '{question.id}' is over" in await refused(late)
+        assert [(call.question.id, call.lapsed) for call in await announced(handle)] == [
+            (question.id, False),
+            (question.id, True),
+        ]
+        tenant = one.services.tenant_key.tenant_of(task.user_id)
+        episodes = await one.services.episodes.told(tenant, task.session, recent=20)
+        assert sum("nobody answered in time" in episode.text for episode in episodes) == 1
         assert (await say(handle, "Hello")).text == "Hello to you"
         assert not ledger.exists()
         await handle.execute_update("end", ChatEnding(by=ADA))

@@ -128,6 +128,16 @@ def test_a_question_is_a_turn_of_the_agents_that_no_memory_is_extracted_from() -
     assert episode.id == step_episodes.question_id("run", "a.look") == "run/a.look/asked"
 
 
+def test_a_question_that_nobody_answered_is_no_longer_open_and_no_memory_is_extracted_from_it() -> None:
+    question = Question(id="a.look#2", kind=QuestionKind.APPROVAL, text="May it look?", otherwise="this call fails")
+    call = AnnounceCall(tenant="t_1", session="s", memory=MemoryMode.ON, question=question, lapsed=True)
+    episode = step_episodes.lapsed(call, "run", NOW)
+    assert (call.asks, call.changed(lapsed=False).asks) == (False, True)
+    assert episode.text == 'a.look: nobody answered in time (this call fails): "May it look?"'
+    assert (episode.kind, episode.step, episode.at, episode.is_promotable) == (EpisodeKind.ERROR, "a.look", NOW, False)
+    assert episode.id == "run/a.look#2/lapsed"
+
+
 def test_an_answer_belongs_to_the_step_that_asked_and_a_done_step_to_itself() -> None:
     answer = TakenAnswer(question_id="q", value="MIT", at=NOW, by="ada")
     plain = step_episodes.answered("run", "a.look", answer)
