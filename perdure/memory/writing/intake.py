@@ -103,7 +103,8 @@ class Intake:
     async def refusals(self, batch: Batch, *, at: datetime) -> dict[int, str]:
         """Return why items of a batch would be refused if it was submitted now, by their places.
 
-        What would have to wait for a person is not among them. Asking changes nothing about what is decided then.
+        What would have to wait for a person is not among them, nor what only the planning of its writes refuses. Asking
+        notes where a habit was observed, as submitting it does: what is decided then stays the same.
 
         Args:
             batch: The batch.
