@@ -50,11 +50,16 @@ def workflow_type(history: WorkflowHistory) -> str:
 def traces(text: str) -> list[str]:
     """Return what a history in JSON reveals of the machine it was made on, its payloads included."""
     found: list[str] = []
-    for value in _strings(json.loads(text)):
-        for readable in (value, _decoded(value)):
-            if match := _PLACES.search(readable):
-                found.append(readable[max(0, match.start() - 40) : match.end() + 60])
+    for readable in legible(text):
+        if match := _PLACES.search(readable):
+            found.append(readable[max(0, match.start() - 40) : match.end() + 60])
     return found
+
+
+def legible(text: str) -> Iterator[str]:
+    """Yield the texts in a history in JSON, as they are and decoded, as its payloads are encoded."""
+    for value in _strings(json.loads(text)):
+        yield from (value, _decoded(value))
 
 
 def _scrubbed(value: Any, name: str) -> Any:
