@@ -24,7 +24,10 @@ def continue_with(task: TaskRun, carried: TaskState | None) -> NoReturn:
             f"the results of its steps have {size:,} bytes, and at most {CARRIED_LIMIT:,} can be carried on "
             "(return references, or split the task)"
         )
-    # Temporal itself carries on only the memo that the workflow was started with. Unread: it may hold what others have
-    # written, in an encoding that this worker does not know.
-    memo = {name: RawValue(payload) for name, payload in workflow.info().raw_memo.items()}
-    workflow.continue_as_new(task, memo=memo)
+    # Temporal itself carries on only the memo that the workflow was started with.
+    workflow.continue_as_new(task, memo=unread_memo())
+
+
+def unread_memo() -> dict[str, RawValue]:
+    """Return the task's memo as it is: it may hold what others have written, in an encoding that is not known here."""
+    return {name: RawValue(payload) for name, payload in workflow.info().raw_memo.items()}

@@ -90,10 +90,10 @@ async def test_nothing_is_said_later_than_tomorrow(here: Deployment, gateway: Ga
     said = (Said(text="I live in Ulm.", at=ahead, occurrence="o"),)
     granted = ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED, Purpose.GIVEN))
     await gateway.consent(granted, by=TESTER)
-    with pytest.raises(InvalidInput, match=r"said\[0\]\.at .*more than a day ahead"):
+    with pytest.raises(InvalidInput, match=r"said\[0\]\.at: .* more than a day ahead"):
         await gateway.observe(ObserveRequest(user_id=user, session=session, said=said, policy=policy), by=TESTER)
     offered = RememberRequest(user_id=user, key="k", items=(), turns=said, session=session)
-    with pytest.raises(InvalidInput, match=r"turns\[0\]\.at .*more than a day ahead"):
+    with pytest.raises(InvalidInput, match=r"turns\[0\]\.at: .* more than a day ahead"):
         await gateway.remember(offered, by=TESTER)
     tenant = here.services.tenant_key.tenant_of(user)
     assert await here.services.episodes.everything(tenant) == {}

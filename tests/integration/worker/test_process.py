@@ -95,7 +95,7 @@ async def look() -> None:
 async def test_it_watches_over_its_loop_and_over_what_would_grow(servers: Servers, tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(BLOCKS)
     (tmp_path / "skills").mkdir()
-    (tmp_path / "skills/looking.yaml").write_text("name: looking\nsteps: [{id: a, tool: look}]\n")
+    (tmp_path / "skills/blocking.yaml").write_text("name: blocking\nsteps: [{id: a, tool: look}]\n")
     how = {"skills": (tmp_path / "skills",), "tools": (str(tmp_path / "shop.py"),)}
     tenant = f"t_{uuid4().hex}"
     async with installation(servers, tmp_path, **how) as given, aclosing(connect(servers.redis_url)) as redis:
@@ -110,7 +110,7 @@ async def test_it_watches_over_its_loop_and_over_what_would_grow(servers: Server
 
         await given.ready_worker()
 
-        file = given.write("task.yaml", "task_id: looking\nuser_id: ada\nskill: looking\n")
+        file = given.write("task.yaml", "task_id: blocking\nuser_id: ada\nskill: blocking\n")
         assert (await given.perdure("run", file, "--detach")).status == 0
         log = tmp_path / "worker-0.log"
         await until_true(lambda: "the worker's loop is blocked" in log.read_text())

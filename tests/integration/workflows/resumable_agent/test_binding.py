@@ -21,7 +21,8 @@ from tests.conftest import Servers
 from tests.crash.test_tool_steps import reset
 from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of, until
-from worker.gateway import Gateway
+from worker.gateway import Gateway, tasks
+from workflows import rollover
 
 ME = Actor(kind=ActorKind.PERSON, id="me")
 
@@ -241,7 +242,7 @@ async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_t
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
 ) -> None:
     if not carried:
-        monkeypatch.setattr("temporalio.workflow.memo", dict)
+        monkeypatch.setattr(rollover, "unread_memo", dict)
     async with bench(servers, tmp_path, continue_after=1) as agents:
         skill = agents.skill(READ_THEN_ASK)
         task = agents.task(skill, inputs={"value": 1})
@@ -347,7 +348,7 @@ async def test_who_starts_a_task_that_somebody_has_just_started_is_attached_to_i
         started = await gateway.start(task, by=ME)
         handle = agents.client.get_workflow_handle(started.workflow_id)
         await question_of(handle)
-        monkeypatch.setattr(Gateway, "_found", is_not_seen_yet)
+        monkeypatch.setattr(tasks, "last_run_of", is_not_seen_yet)
         again = await gateway.start(task, by=ME)
         assert (again.workflow_id, again.new) == (started.workflow_id, False)
         with pytest.raises(InvalidTask, match=r"differs in inputs\.line"):

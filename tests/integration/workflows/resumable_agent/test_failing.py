@@ -282,7 +282,7 @@ async def started_by_cron(agents: Bench, kind: str, given: Payload) -> str:
 
 @pytest.mark.slow
 async def test_what_a_state_carries_to_memory_goes_to_the_tasks_own_user(agents: Bench) -> None:
-    user, other = f"user {uuid4().hex}", f"t_{uuid4().hex}{uuid4().hex}"
+    user, other = f"user {uuid4().hex}", f"t_{uuid4().hex}"
     own = agents.services.tenant_key.tenant_of(user)
     item: dict[str, JsonValue] = {"kind": "memory", "content": "Marzipan is made of almonds.", "occurrence": "o"}
     batch = read_batch(tenant=other, key=uuid4().hex, items=[{**item, "occurred_at": "2026-01-01T00:00:00Z"}])

@@ -30,6 +30,7 @@ from tests.support.harness import Bench, bench
 from tests.support.processes import processes
 from tests.support.turn_server import Asked, Call, Says
 from tests.support.waiting import question_of, until, until_true
+from workflows import rollover
 
 pytestmark = pytest.mark.slow
 
@@ -186,7 +187,7 @@ async def test_a_task_that_was_rolled_over_and_failed_is_run_again_when_its_firs
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
 ) -> None:
     if not carried:
-        monkeypatch.setattr("temporalio.workflow.memo", dict)
+        monkeypatch.setattr(rollover, "unread_memo", dict)
     fleet, ledger = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "ledger"
     async with bench(fleet.addresses, tmp_path, continue_after=1) as agents:
         text = BROKEN.format(tool="append_blindly", ledger=ledger, tries=tmp_path / "tries")
@@ -223,7 +224,7 @@ async def test_a_second_open_workflow_is_refused_where_the_first_was_rolled_over
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
     if not listed:
-        monkeypatch.setattr("temporalio.workflow.memo", dict)
+        monkeypatch.setattr(rollover, "unread_memo", dict)
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with bench(fleet.addresses, tmp_path, continue_after=1) as agents:
         steps = ", ".join(f"{{id: {id_}, tool: echo, args: {{value: 1}}, approve: 'Go on?'}}" for id_ in "ab")
