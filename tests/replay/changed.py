@@ -62,7 +62,7 @@ from workflows.undo_forgetting import UndoForgetting, UndoRun
 
 
 class _Silent(PlanRunner):
-    async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
+    async def announce(self, question: Question, answer: TakenAnswer | None = None, *, lapsed: bool = False) -> None:
         pass
 
 
