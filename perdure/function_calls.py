@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 Within = Callable[[Coroutine[Any, Any, Any]], Awaitable[Any]]
-"""Awaits what a function does in the loop, and may cut it off."""
+"""Awaits what a function does in the loop, and may cut it off; what comes back from a thread is taken however late."""
 
 
 async def awaited(one: Awaitable[Any]) -> Any:

@@ -37,8 +37,12 @@ def expanded(path: Path) -> Path:
     Raises:
         ValueError: It names the home of nobody who is known here.
     """
+    return _from_home(path).absolute()
+
+
+def _from_home(path: Path) -> Path:
     try:
-        return path.expanduser().absolute()
+        return path.expanduser()
     except RuntimeError:
         raise ValueError(f"nobody is known here whose home is {path.parts[0]} (give the whole path)") from None
 
@@ -101,7 +105,7 @@ def module_of(name: str, field: str) -> ModuleType:
     """
     of_file = is_file(name)
     try:
-        path = expanded(Path(name))
+        path = _from_home(Path(name))
     except ValueError as problem:
         raise InvalidInput(field, str(problem)) from None
     if not of_file and "" in name.split("."):

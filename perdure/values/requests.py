@@ -75,8 +75,7 @@ class RememberRequest(OwnedRequest):
     asked_at: Instant | None = None
     """When they were offered, so that an erasure since then keeps them out; None: when a worker is asked."""
     recorded: tuple[Instant, ...] = ()
-    """When each of them was said or learned, if they waited since: what was forgotten or erased after that stays so.
-    Empty: when they are accepted."""
+    """When each was said or learned, if they waited: what was erased or forgotten since stays so. Empty: just then."""
 
 
 class Submitted(Passed):

@@ -333,7 +333,6 @@ async def _called(mine: _Mine, claim: Claim) -> Any:
     left = min(left, mine.cut)
     async with calling(mine.tool.name, mine.cut, left=left) as limit:
         within, until = partial(in_time, left=claim.left, limit=limit), _until(mine.call, left)
-        # Of what runs in a thread, its result alone comes back to the loop, and is taken however late it does.
         return await mine.tool.call(until, mine.keywords, mine.secrets.values, within)
 
 
