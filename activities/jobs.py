@@ -31,7 +31,7 @@ from perdure.identity import author_id
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.preceding_turns import answering, turns_said
 from perdure.memory.membership import MemberBook
-from perdure.memory.writing.batch_checks import read_batch, require_timely
+from perdure.memory.writing.batch_checks import read_batch, require_said_in_time
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
@@ -153,8 +153,7 @@ class IngestActivities:
         # Where Redis is away the items wait, and the first plan of their job looks.
         with suppress(StoreUnavailable):
             epoch = await self.erasures.epoch_since(tenant, asked)
-        for index, turn in enumerate(request.turns):
-            require_timely(turn.at, now, f"turns[{index}].at")
+        require_said_in_time(request.turns, now, "turns")
         if request.turns and not request.items:
             await self._observed(tenant, request, (), (), epoch)
             return Submitted(tenant=tenant)

@@ -29,6 +29,6 @@ class HeldPorts:
         return True
 
     def keep(self, ports: Collection[int]) -> None:
-        """Let go of all other ports."""
+        """Release all other ports."""
         for port in self._held.keys() - set(ports):
             self._held.pop(port).close()

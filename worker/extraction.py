@@ -13,7 +13,7 @@ from perdure.memory.extraction.preceding_turns import answering, before_items
 from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy, policy_named
-from perdure.memory.writing.batch_checks import require_timely
+from perdure.memory.writing.batch_checks import require_said_in_time
 from perdure.models.language import open_language_model
 from perdure.settings import Settings
 from perdure.values.requests import NotBelieved, ObserveRequest, RememberRequest
@@ -42,9 +42,7 @@ async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[Js
     """
     refuse_unknown(request)
     policy = policy_named(policies_of(settings), request.policy)
-    now = datetime.now(UTC)
-    for index, one in enumerate(request.said):
-        require_timely(one.at, now, join(join("said", index), "at"))
+    require_said_in_time(request.said, datetime.now(UTC), "said")
     said = tuple(answering(request.said))
     if policy.verbatim:
         turns = offers.turns(request)

@@ -13,6 +13,7 @@ from perdure.model import Instant
 from perdure.names import DEFAULT_POLICY
 from perdure.values.items import Item, MemoryItem, TurnItem, imported_id, record_model
 from perdure.values.jobs import Batch, UnusableItem
+from perdure.values.statements import Said
 
 Written = TypeVar("Written", bound=JsonValue)
 
@@ -35,6 +36,16 @@ def require_timely(moment: Instant, accepted_at: Instant, field: str) -> None:
     if moment > accepted_at + AHEAD:
         problem = f"{moment:%Y-%m-%d} is more than a day ahead"
         raise InvalidItem(field, problem, fix="give the moment at which it was observed")
+
+
+def require_said_in_time(said: Sequence[Said], now: Instant, field: str) -> None:
+    """Refuse things that were said if one of them is ahead by more than a day.
+
+    Raises:
+        InvalidItem: Naming the field of the first one, and the fix.
+    """
+    for index, one in enumerate(said):
+        require_timely(one.at, now, f"{field}[{index}].at")
 
 
 def require_span(item: Item, field: str) -> None:
