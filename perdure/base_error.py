@@ -17,6 +17,11 @@ class PerdureError(Exception):
     parts: ClassVar[tuple[str, ...]] = ()
     """The attributes that travel with the message to another process; texts without content."""
 
+    @property
+    def message(self) -> str:
+        """What it says, without its code."""
+        return super().__str__()
+
     def carried(self) -> dict[str, str]:
         """Return the parts that travel in addition to the class's name and the message."""
         return {name: getattr(self, name) for name in self.parts}
@@ -35,7 +40,7 @@ class PerdureError(Exception):
         return error
 
     def __str__(self) -> str:
-        return f"{self.code} {super().__str__()}"
+        return f"{self.code} {self.message}"
 
 
 class InvalidInput(PerdureError):

@@ -26,7 +26,7 @@ def _refuse(error: InvalidInput) -> NoReturn:
     """Print an error as commands do, of which none can be loaded, and exit."""
     options = sys.argv[1 : sys.argv.index("--") if "--" in sys.argv else None]
     if "--json" in options:
-        told = {"code": error.code, "message": str(error).removeprefix(f"{error.code} "), **error.carried()}
+        told = {"code": error.code, "message": error.message, **error.carried()}
         print(json.dumps({"error": told}, indent=2, ensure_ascii=False))
     else:
         print(f"error: {error}", file=sys.stderr)

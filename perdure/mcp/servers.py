@@ -115,7 +115,7 @@ class McpServers:
             found = await connection.tools(within)
         except NotDone as problem:
             # Without its code, which is a tool's: nobody has called one.
-            self.away[server.name] = told = str(problem).removeprefix(f"{problem.code} ")
+            self.away[server.name] = told = problem.message
             if self._logs:
                 _log.warning("MCP server is away", server=server.name, problem=told)
             return

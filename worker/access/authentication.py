@@ -80,7 +80,7 @@ class Authenticator:
         try:
             await self._told(text, forwarded=forwarded)
         except NotAuthenticated as error:
-            return str(error).removeprefix(f"{error.code} ")
+            return error.message
         except PerdureError:
             pass
         return ""

@@ -155,7 +155,7 @@ def _require_believable(url: str) -> None:
     try:
         require_safe("jwks_uri", url)
     except InvalidInput as error:
-        raise StoreUnavailable("openid provider", str(error).removeprefix(f"{error.code} ")) from error
+        raise StoreUnavailable("openid provider", error.message) from error
 
 
 def _caller(claims: dict[str, Any], user_claim: str) -> Caller:

@@ -119,7 +119,7 @@ class OwnedTaskCalls(ExplanationCalls, TaskListCalls):
         except WorkflowFailureError as error:
             # After any other error nobody knows how the job has ended, or whether it has.
             failure = perdure_error(error) or WorkflowFailed(str(error))
-            problem = str(failure).removeprefix(f"{failure.code} ")
+            problem = failure.message
             return JobState(job_id=job, status=JobStatus.FAILED, code=failure.code, problem=problem)
 
     async def _stage(self, handle: Any) -> str:

@@ -151,7 +151,7 @@ def _name(error: Any) -> str:
 def told(error: PerdureError) -> dict[str, str]:
     """Return an error for a script: its code, its message, and the field and the fix where it names them."""
     parts = {name: str(getattr(error, name, "")) for name in ("field", "problem", "fix", "place")}
-    message = str(error).removeprefix(f"{error.code} ")
+    message = error.message
     parts["problem"] = parts["problem"] or message
     if fix := how_to_reach(error):
         parts["fix"], message = fix, f"{message} ({fix})"

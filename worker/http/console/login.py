@@ -46,7 +46,7 @@ async def log_in(*, request: Request) -> Response:
         caller = await authenticator.caller(f"Bearer {token}", address, forwarded=forwarded)
     except NotAuthenticated as error:
         await gateway.admission(None, _ASKED, request.state.request_id, admitted=False, by=PROGRAM)
-        return _login_page(request, str(error).removeprefix(f"{error.code} "), status=401)
+        return _login_page(request, error.message, status=401)
     await gateway.admission(caller, _ASKED, request.state.request_id, admitted=True, by=caller.actor)
     # Where a page that the token permits is; without any, the first one says what is lacking.
     answer = sent_to(next((place for place, _, scope in PAGES if scope in caller.scopes), PAGES[0][0]))
@@ -87,7 +87,7 @@ async def _refused(request: Request) -> str:
     try:
         await gateway.require_auditing(by=PROGRAM)
     except Unavailable as error:
-        return str(error).removeprefix(f"{error.code} ")
+        return error.message
     if not cookie_of(request.scope):
         return ""
     sessions: Sessions = request.app.state.sessions

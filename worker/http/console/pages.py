@@ -124,7 +124,7 @@ def is_part(request: Request) -> bool:
 def problem_page(request: Request, error: PerdureError) -> Response:
     """Return the page of an error, or the part of a page: what is wrong, and what to do."""
     audited(request, error)
-    text = str(error).removeprefix(f"{error.code} ")
+    text = error.message
     if is_part(request):
         return page(request, "answered.html", status=status_of(error), problem=text, value="")
     answer = page(request, "problem.html", status=status_of(error), problem=text, code=error.code)
