@@ -295,14 +295,14 @@ def test_who_asked_is_no_part_of_the_limit_by_which_a_question_is_cut() -> None:
 )
 def test_no_answer_takes_long_to_be_found_none(text: str, question: str) -> None:
     screen(text, before=question)
-    started = time.perf_counter()
+    started = time.thread_time()
     screen(text * (24_000 // len(text)), before=question)
     leaves_open(text * 100 + "x")
-    assert time.perf_counter() - started < 3, "with time in square it takes three times as long"
+    assert time.thread_time() - started < 3, "with time in square it takes three times as long"
 
 
 def test_no_turn_takes_long_to_be_found_no_question() -> None:
     for words in ("what do you ", "your new and ", "please enter the ", "is your ", "password ", "ok, "):
-        started = time.perf_counter()
+        started = time.thread_time()
         given_kind("swordfish", words * (8_000 // len(words)))
-        assert time.perf_counter() - started < 1
+        assert time.thread_time() - started < 1

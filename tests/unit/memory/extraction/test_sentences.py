@@ -14,7 +14,9 @@ import pytest
 from perdure.memory.extraction.rules import extraction_of
 from perdure.values.statements import Said, Voice
 
-FILES = sorted(Path(__file__).parent.glob("*.jsonl"))
+FILE = Path(__file__).parent / "sentences.jsonl"
+PARTS = 6
+"""Each takes 15 s beside four others: all of them at once took two minutes."""
 
 
 def stored(case: dict[str, Any]) -> str:
@@ -45,9 +47,9 @@ def is_false(case: dict[str, Any], stored: str) -> bool:
     return any(part.casefold() in stored.casefold() for part in case["must_not_mention"])
 
 
-@pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
-def test_the_rules_decide_as_people_do(file: Path) -> None:
-    cases = [json.loads(line) for line in file.read_text().splitlines()]
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_rules_decide_as_people_do(part: int) -> None:
+    cases = [json.loads(line) for line in FILE.read_text().splitlines()[part::PARTS]]
     decided = [(case, stored(case)) for case in cases]
     wrong = [
         f"{case['id']} {case['expect']} {case['reason']}: {case['text']!r} -> {kept!r}"
@@ -58,7 +60,7 @@ def test_the_rules_decide_as_people_do(file: Path) -> None:
     private = [case for case in forbidden if case["reason"] in ("pii", "secret")]
     refusable = sum(case["expect"] != "store" for case in cases)
     shown = "\n".join(wrong)
-    print(f"{file.name}: {len(wrong)} of {len(cases)} wrong\n{shown}")
+    print(f"{FILE.name}: {len(wrong)} of {len(cases)} wrong\n{shown}")
     assert len(wrong) <= 0.05 * len(cases), shown
     assert len(forbidden) <= 0.03 * refusable, shown
     assert not private, shown
