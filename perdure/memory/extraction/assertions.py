@@ -211,13 +211,19 @@ def _led(clause: Clause) -> Clause:
         return clause._replace(subject=topic, verb="change", rest=others, revises=True) if others else clause
     if clause.verb in KEEPING and clause.subject[0].lower() in ("i", "we"):
         topic, others = _cut(clause.rest, PREPOSITIONS - {"of", "for", "as"})
-        if topic and (others or clause.fronted or clause.negated) and told_by(topic).get("object"):
+        kept = others or clause.fronted or clause.negated or clause.verb == "keep"
+        if topic and kept and told_by(topic).get("object"):
             return clause._replace(subject=topic, rest=others, passive=True)
     if clause.verb in ("do", "have", "hold", "run", "start", "begin", "schedule"):
         topic, others = _cut(clause.rest, {"at", "on", "in", "every"})
         told = told_by(others).keys()
         if topic and ({"clock", "day", "frequency", "date"} & told or (clause.verb == "hold" and "place" in told)):
             return clause._replace(subject=topic, verb="be", rest=others)
+    if clause.verb in ("open", "close", "shut") and not clause.passive:
+        # "We close the shop at six" is when the shop closes.
+        topic, others = _cut(clause.rest, {"at", "on", "from", "every"})
+        if topic and {"clock", "day"} & told_by([*others, *clause.fronted]).keys():
+            return clause._replace(subject=topic, rest=others)
     return clause
 
 
@@ -253,7 +259,8 @@ def _switched(clause: Clause) -> Clause:
     others = [word for part in parts if part[0].lower() not in ("to", "into", "from") for word in part]
     if not target:
         return clause
-    moved = clause.verb in ("move", "relocate")
+    # Who moved to oat milk lives nowhere else.
+    moved = clause.verb in ("move", "relocate") and (target[0][:1].isupper() or target[0].lower() in DETERMINERS)
     said = (*(["in"] if moved else []), *target, *others)
     return clause._replace(verb="live" if moved else "use", rest=said, former=former, revises=True)
 
@@ -279,7 +286,7 @@ def _object(rest: Sequence[str]) -> list[str]:
 
 
 def _has_several(clause: Clause, attribute: str) -> bool:
-    if attribute != "be":
+    if attribute not in ("be", "name"):
         return clause.verb not in SINGLE and attribute not in SINGLE
     if clause.subject and clause.subject[-1].lower() in SHARED_ROLES:
         return True

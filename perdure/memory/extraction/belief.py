@@ -14,6 +14,7 @@ from perdure.memory.extraction.findings import remainder
 from perdure.memory.extraction.grounds import (
     changes,
     chatter,
+    events,
     hearsay,
     hedges,
     orders,
@@ -135,7 +136,7 @@ def _statements(text: str, judge: _Judge) -> tuple[list[str], tuple[Left, ...]]:
 def _happened(sentence: _Sentence) -> bool:
     """Whether a sentence reports what happened once, which says nothing about the sentences next to it."""
     words = parser.words_of(sentence.text)
-    return transience.is_event(words) and not transience.is_of_now(words)
+    return events.is_event(words) and not transience.is_of_now(words)
 
 
 _TAINTING = frozenset(
@@ -203,18 +204,26 @@ def _ground(sentence: str, judge: _Judge) -> Ground | None:
 def _holds_since(sentence: str, words: str, judge: _Judge) -> bool:
     """Whether a part tells what holds, and the others only what happened: "I moved on, I work at the mill"."""
     parts = changes.parts(sentence)
-    if len(parts) < 2 or transience.is_of_now(words):
+    if len(parts) < 2 or transience.is_momentary(words):
         return False
     told = [_sentence(part, judge) for part in parts]
     over = [one for one in told if one.ground is not None]
     return (
         bool(over)
-        and all(one.ground is Ground.TRANSIENT and transience.is_event(parser.words_of(one.text)) for one in over)
+        and all(one.ground in _PASSED and _is_over(parser.words_of(one.text)) for one in over)
         and any(
             one.ground is None and len(parser.plain_words(one.text)) > 3 and _has_subject(one.text, judge)
             for one in told
         )
     )
+
+
+_PASSED = frozenset({Ground.TRANSIENT, Ground.CHATTER})
+
+
+def _is_over(words: str) -> bool:
+    """Whether it tells what happened, or how something was: it says nothing of now."""
+    return events.is_event(words) or events.is_of_the_past(words)
 
 
 def _has_subject(part: str, judge: _Judge) -> bool:

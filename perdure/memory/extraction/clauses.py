@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from perdure.memory.extraction.clefts import straightened
 from perdure.memory.extraction.lexicon import (
     CUES,
     DETERMINERS,
@@ -94,22 +95,10 @@ _CLEFT = regex(
     r"|his|her|their|he|she|they|[\w'-]+)\s.+)$",
     re.IGNORECASE,
 )
-_IT_IS_WHO = regex(r"^it(?:'s|\s+is|\s+was)\s+(?P<who>.{2,60}?)\s+who\s+(?P<does>\S+\s.+)$", re.IGNORECASE)
-_IS_THE_ONE = regex(
-    r"^(?P<who>.{2,60}?)\s+(?:is|are|was|were)\s+the\s+(?:one|ones|person|people|man|woman)\s+(?:who"
-    r"|that)\s+(?P<does>\S+\s.+)$",
-    re.IGNORECASE,
-)
-_IS_WHAT_I = regex(
-    r"^(?P<what>[\w' -]{2,40}?)\s+(?:is|are)\s+the\s+(?:\w+\s+)?\w+\s+(?:(?:that|which)\s+)?"
-    r"(?P<does>(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+\w+(?:\s+(?:in|at|on|with|to|from|by))?)$",
-    re.IGNORECASE,
-)
-"""What somebody does, after to what: "Icelandic is the language I'm learning"."""
 _FLOATING = regex(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
 _IT_IS_THAT = regex(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
 _AS_MY = regex(
-    r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep|(?:have\s+)?(?:gone|went|switched|moved"
+    r"^(?:i|we)(?:'ve)?\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep|(?:have\s+)?(?:gone|went|switched|moved"
     r"|changed)(?:\s+back)?\s+to)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my"
     r"|our)\s+(?P<role>[\w\s-]{2,40})$",
     re.IGNORECASE,
@@ -146,6 +135,7 @@ def clause_of(sentence: str) -> Clause | None:
     label: tuple[str, ...] = ()
     fronted: list[str] = []
     former: tuple[str, ...] = ()
+    told_of_past = False
     for segment, stop in _segments(text):
         plain, changed = spoken(segment)
         revises |= changed
@@ -174,13 +164,18 @@ def clause_of(sentence: str) -> Clause | None:
         if clause is None:
             topic = topic or _noun_phrase(words)
             continue
-        worth = _worth(clause, changed=changed or (not stop and ended))
+        worth = _worth(clause, changed=changed or (not stop and ended)) - (stop == ":")
+        worth += segment[:3].lower() == "so "
         if found is None or worth > best:
+            # "Mornings got too hectic, I go after work": what happened is why something else holds now.
+            revises |= told_of_past
             unsaid = label if not set(label) & {*clause.subject, *clause.rest} else ()
             found, best = clause._replace(fronted=(*fronted, *clause.fronted), label=unsaid), worth
         topic = topic or clause.subject
+        told_of_past |= clause.past
     if found is None and label:
-        return _listed(label, tokens_of(text[text.find(":") + 1 :]), revises=revises)
+        listed, changed = spoken(text[text.find(":") + 1 :].partition(",")[0])
+        return _listed(label, tokens_of(listed), revises=revises or changed)
     if found is None:
         return None
     return found._replace(
@@ -192,7 +187,8 @@ def _listed(label: tuple[str, ...], words: Sequence[str], *, revises: bool) -> C
     """Read "cache eu: eviction policy lru" and "locker: 40", which have no verb."""
     if not 1 <= len(words) <= 6 or verb_at(words) is not None:
         return None
-    start = len(words) - 1 if len(words) > 1 and not words[0][:1].isupper() else 0
+    is_value = words[0][:1].isupper() or is_identifier(words[0])
+    start = len(words) - 1 if len(words) > 1 and not is_value else 0
     named, value = words[:start], words[start:]
     if len(label) > 1 and not named and label[-1].lower() in _WHEREABOUTS:
         return Clause(label[:-1], "be", ("in", *value), revises=revises)
@@ -215,9 +211,13 @@ def _noun_phrase(words: Sequence[str]) -> tuple[str, ...]:
 _PRELUDES = word_list(
     "change switch move go get come think say know leave quit retire finish lose drop cancel stop forget "
     "realise realize decide notice happen find hear turn reorganise reorganize look check test verify inspect open try "
-    "ask see read compare review count measure"
+    "ask see read compare review count measure hire buy"
 )
 """Verbs of what led to a statement: "I've left Brightwell, I work at Harbour Dental now"."""
+
+
+_UNTOLD = PRONOUNS - FIRST_PERSON - {"you"}
+"""Subjects that do not say of whom or what something is said."""
 
 
 def _worth(clause: Clause, *, changed: bool) -> int:
@@ -231,6 +231,8 @@ def _worth(clause: Clause, *, changed: bool) -> int:
     if not said or (clause.past and clause.verb not in CHANGING | QUITTING):
         worth -= 1
     if (said and said[0] in ("that", "it", "this", "them")) or "one" in said[:2]:
+        worth -= 2
+    if len(clause.subject) == 1 and clause.subject[0].lower() in _UNTOLD:
         worth -= 2
     if changed:
         worth += 1
@@ -260,8 +262,7 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911 
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["what"])))
     changed = False
     text = _AS_ITS.sub(r"the \g<role> of \g<what> is \g<value>", text)
-    text = _IS_WHAT_I.sub(r"\g<does> \g<what>", text)
-    text = _IS_THE_ONE.sub(r"\g<who> \g<does>", _IT_IS_WHO.sub(r"\g<who> \g<does>", text))
+    text = straightened(text)
     if match := _NEW_ROLE.match(text):
         text, changed = f"my {match['role']} {match['be']}{text[match.end() :]}", True
     text, instead_of = without_former(text)
@@ -272,6 +273,7 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911 
     return clause._replace(former=former or clause.former, revises=changed or bool(former)) if clause else None
 
 
+_WERE = frozenset({"was", "were", "had", "did"})
 _WHEREABOUTS = word_list("location venue whereabouts region")
 
 
@@ -306,7 +308,9 @@ def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:
     ):
         rest = tuple(w for word in rest for w in (resolved if word.lower() in ("it", "them") else (word,)))
     form = words[at].lower()
-    third, past = form.endswith("s"), FORMS.get(form, form) not in (form, "be", "have", "do") and form.endswith("ed")
+    base = FORMS.get(form, form)
+    third = form.endswith("s")
+    past = form in _WERE or (base != form and base not in ("be", "have", "do") and not form.endswith(("s", "ing")))
     return Clause(tuple(subject), verb, tuple(rest), tuple(fronted), negated, passive, third=third, past=past)
 
 

@@ -21,11 +21,13 @@ from perdure.words import stem
 
 _CHANGED = regex(
     r"\b(?:now|nowadays|these days|any ?more|any longer|no longer|again|once more|as before|as of|from now on|since the"
-    r"|turns out|turned out|scratch|correction|actually|swapp?ed|switched|moved|replaced|changed|promoted|g[ai]ve up"
+    r"|turns out|turned out|scratch|correction|actually|swapp?ed|switched|moved|replaced|changed|traded|promoted"
+    r"|g[ai]ve up"
     r"|given up|stopped|quit|gone|sold|reversed|flipped|undone|back to|returned|ended up|settled on|instead of"
     r"|rather than|failover|cancelled|canceled|over for (?:me|us)|dropped|retired|renamed|became|become|taken over"
     r"|took over|new (?:rules?|protocol|policy|arrangement|regime|procedure)|banned|ruled out|withdrawn|turned away"
-    r"|lapsed?|revoked|abolished|scrapped|phased out)\b",
+    r"|lapsed?|revoked|abolished|scrapped|phased out|no more|switchover|changeover|reverts?|reverted|had enough of"
+    r"|fed up with|got rid of)\b",
     re.IGNORECASE,
 )
 _REVISED = regex(
@@ -58,11 +60,14 @@ _FORMER = regex(
     rf"|\b(?:handed|passed|transferred)(?: over)? (?:by|from) ({_THING}) to\b"
     rf"|\b(?:ousted|displaced|overtaken) (?:the |my |our )?({_THING})(?= as\b| on\b|[,;.]|$)"
     rf"|\btraded (?:the |my |our )?({_THING}) in\b"
+    rf"|\b(?:had enough of|fed up with|tired of|sick of|bored of|done with) ({_THING})(?=[,;.:]|$)"
+    rf"|(?:^|[,;] )({_THING}) (?:sold|gone|cancelled|scrapped|removed|closed)(?=[,;:])"
+    rf"|, not ({_THING})(?=[,;.]|$)"
     rf"|\b(?:scratch|forget|ignore) what i said about ({_THING})(?=[,;.:]|$)",
     re.IGNORECASE,
 )
 _ADDED = regex(r"\b(?:also|too|as well|in addition|besides|another)\b", re.IGNORECASE)
-_PARTS = regex(r"[;:,.](?=\s|$)|\s[-–—]+\s")
+_PARTS = regex(r"[;:,.](?=\s|$)|\s[-–—]+\s|\s(?=because\b)")
 _FRONTED = regex(r"^(?:since|after|following) (?:the|our|my) [\w-]+,? (?=\S+ \S+)", re.IGNORECASE)
 _ORDERED = word_list("from to then ahead before after over than above below under behind first")
 _QUALIFYING = regex(
@@ -81,7 +86,7 @@ _PLAIN = (
         "and or but so then what which who where when how than as me us use get go keep make do become own time more"
         " longer again now back instead turn out order said scratch correction up over off gone sell flip reverse undo"
         " stop quit give cancel drop retire promote return change month year place nowadays days always usually part"
-        " one other first ahead i've we've have include contain offer accept support allow exist there"
+        " one other ahead i've we've have include contain offer accept support allow exist there"
     )
 )
 _LIGHT = _PLAIN | frozenset(map(stem, _PLAIN))

@@ -73,6 +73,8 @@ NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED.split())} | 
     "dozen": "12",
 }
 
+MEASURES = {"depth": "deep", "height": "high", "width": "wide", "length": "long"}
+"""What is measured, to the word that says it of what is."""
 CURRENCIES = word_list("eur euro euros usd dollar dollars gbp pound pounds chf franc francs kronor yen cent cents")
 COLOURS = word_list(
     "red blue green yellow black white grey gray brown orange purple pink silver gold beige navy teal maroon turquoise"
@@ -170,7 +172,8 @@ REVISIONS = regex(
     r"[\s,;–—-]*\b"
     + _any_of(
         r"any ?more | any longer | these days | nowadays | now instead | now | from now on(?:wards?)? | instead",
-        r"| again | after all | (?:like|as) before | as (?:it|they) used to be | as of (?:now|today|this \w+) |",
+        r"| again | after all | (?:like|as) before | (?:as|like) (?:it|they|we|i) used to(?: be)? | as of (?:now"
+        r"|today|this \w+) |",
         _SINCE,
         "| going forward | in future | for good | at last | lately | recently | effective immediately | this time",
         "| for a change | as it happens | actually | currently | at present | at the moment",
@@ -185,7 +188,8 @@ CLOSINGS = regex(
     r"[\s,;–—-]+"
     + _any_of(
         r"too | as well | it seems | apparently | this (?:year|season|term|time) | please | thanks | thank you",
-        r"| by the way | btw | (?:as|like) (?:i )?(?:said|mentioned)(?: before)? | you know | as you know",
+        r"| (?:the )?same as (?:ever|always|before) | by the way | btw | (?:as|like) (?:i )?(?:said|mentioned)(?: "
+        r"before)? | you know | as you know",
         r"| as (?:always|ever|usual|before) | of course | still | for sure | indeed | really | to be honest | tbh",
         r"| fyi | ok | okay | remember | right | obviously | definitely | honestly | by default | in general",
         r"| generally | personally | for the record | just so you know | in case (?:you|it) \w+ | so you know",
@@ -204,7 +208,8 @@ CUES = regex(
         r"| switched | changed | moved | as of | from now on | going forward | again | replaced | replaces",
         r"| has become | have become | became | used to | turned out | new | since | lately | stopped | quit | gave "
         r"up | given up",
-        r"| went back | gone back | back to | back on | finally | recently | took over | takes over | taken over",
+        r"| went back | gone back | back (?:to|on|in|at|with) | finally | recently | took over | takes over | taken "
+        r"over",
         r"| scratch that | correction | update | changed my mind | truth be told | rather | renamed | rescheduled",
         r"| shifted | pushed | migrated | upgraded | downgraded | bumped | raised | lowered | reduced | increased",
         r"| extended | shortened | postponed | was wrong | no more | after all | rejoined | resumed | reinstated",

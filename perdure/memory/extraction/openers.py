@@ -20,9 +20,10 @@ _GREETING = regex(
     r"^(?:(?:hi|hey|hello|sorry|yes|yeah|yep|yup|no|nope|ok|okay|sure|right|well|oh|ah|lol|haha|thanks|thank you"
     r"|cheers|btw|by the way|anyway|so|wow|hmm+|good (?:morning|afternoon|evening)|honestly|actually|and"
     r"|also|oh and|(?:it|that)(?:'s| is) done|all done|you guessed it|guess what|surprise"
+    r"|guess (?:who|what|where)(?:'s| is| has)?(?: \w+){0,3}(?=[?:])"
     r"|i (?:mixed|muddled) (?:that|it|this|them|things) up|i got (?:that|it|this) wrong|i was (?:wrong|mistaken)"
     r"|i misspoke|my (?:mistake|bad)|(?:would|can) you believe it"
-    r"|(?:big|good|bad) news)(?: (?:there|all|team|everyone|so much|a lot))?\s*[,!:.…-]+\s*)+",
+    r"|(?:big|good|bad) news)(?: (?:there|all|team|everyone|so much|a lot))?\s*[,!?:.…-]+\s*)+",
     re.IGNORECASE,
 )
 

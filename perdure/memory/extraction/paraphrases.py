@@ -7,7 +7,8 @@ from perdure.memory.extraction.verbs import FORMS
 
 _WHO = r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+"
 _BACK_TO = regex(
-    _WHO + r"(?:am|are|is|have|has)?\s*(?:(?:gone|went|go|going|switched|got|come|came)\s+)?back\s+(?:to|on|at|in)\s+"
+    _WHO + r"(?:am|are|is|have|has)?\s*(?:(?:(?:gone|went|go|going|switched|got|come|came)\s+)?back"
+    r"|returned)\s+(?:to|on|at|in)\s+"
     r"(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
@@ -26,6 +27,13 @@ _STARTED = regex(
 _RATHER = regex(
     r"\b(?P<who>i|we)\s+would\s+(?:(?:much|far)\s+)?(?:rather|sooner)\s+(?:not\s+)?(?:have\s+)?", re.IGNORECASE
 )
+_GO_DOING = regex(
+    r"\bgo\s+(?P<verb>swimming|hiking|cycling|climbing|fishing|skiing|jogging|dancing|riding|sailing|shopping|bowling"
+    r"|camping|surfing|skating)\b",
+    re.IGNORECASE,
+)
+_GONE = frozenset({"run"})
+"""What people go doing that means something else without it: services run."""
 _PHRASES = tuple(
     (regex(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE), plain)
     for pattern, plain in (
@@ -48,7 +56,31 @@ _PHRASES = tuple(
             r"(?: (?P<prep>to|in|at|on|with|from))? (?P<be>is|are)",
             r"\g<det> \g<noun>-\g<does>-\g<prep> \g<be>",
         ),
-        (r"(?:is|are|was|were) (?:called|named|titled)|goes by the name(?: of)?", "is"),
+        (r"(?:is|are|was|were) (?:called|titled)|goes by the name(?: of)?", "is named"),
+        (
+            r"(?:all (?:of )?|most of )?(?P<what>(?:our|my) [\w' -]{2,30}?) (?:all )?(?:goes|go|runs?|is done|are done)"
+            r" through (?=(?-i:[A-Z]))(?P<tool>[\w.+#-]+)",
+            r"\g<what> is \g<tool>",
+        ),
+        (
+            r"(?P<how>put|turned|set|moved|brought|switched|changed|shifted) (?P<what>(?:the|my|our) [\w' -]{2,40}?) "
+            r"back to(?= )(?! \w+ing\b)",
+            r"changed \g<what> to",
+        ),
+        (
+            r"(?:am|'m|are|'re) back (?:to|on)(?= )(?! \w+ing\b| (?:the|my|our) (?:old|usual)\b| normal\b)",
+            "switched to",
+        ),
+        (r"(?P<be>am|is|are|'m|'s|'re) back (?=(?:at|in|with) )", r"\g<be> "),
+        (r"(?:am|'m|are|'re|is) (?:down|up) to (?=\d|one\b|two\b|three\b|four\b|five\b|six\b)", "have "),
+        (r"(?:have |has )?(?:finally )?(?:got|gotten) rid of", "quit"),
+        (
+            r"(?:have |has )?left (?=(?:the |our |my )?(?:[\w'-]+ ){0,3}(?:club|team|band|choir|group|union"
+            r"|committee|board|council"
+            r"|society|association|league|orchestra|network|scheme)$)",
+            "quit ",
+        ),
+        (r"(?P<who>i|we|he|she|they) gets? to (?=(?:work|school|town|uni|college|the office)\b)", r"\g<who> go to "),
         (r"(?:have|has|had) (?:come|grown|learned|learnt|started|begun|got used) to(?= \w+)", ""),
         (r"(?:ended|ends|wound|winds|finished) up (?=(?:on|in|at|with|as|under|being)\b)", "is "),
         (r"(?:have |has )?put (?P<what>(?:the|my|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)", r"raised \g<what> to"),
@@ -63,7 +95,10 @@ _PHRASES = tuple(
         ),
         (r"(?:am|is|are) (?:an? )?(?:\w+ )?members? of", "join"),
         (r"(?:have |has )?(?:left|resigned from|dropped out of) (?P<what>.+) for good", r"quit \g<what>"),
-        (r"(?:have |has )?cancell?ed (?:my|our|the) membership (?:of|in|at|with)", "quit"),
+        (r"(?:have |has )?(?:cancell?ed|ended) (?:my|our|the) membership (?:of|in|at|with)", "quit"),
+        (r"(?:have |has )?(?:renewed|resumed) (?:my|our|the) membership (?:of|in|at|with)", "join"),
+        (r"(?:have|has|hold|holds|got|took out) (?:an?|the) (?:\w+ )?membership (?:of|in|at|with)", "join"),
+        (r"(?:have |has )?(?:renewed|resumed) (?:my|our|the) subscription (?:to|for|with)", "subscribe to"),
         (r"(?:have |has )?cancell?ed (?:my|our|the) subscription (?:to|for|with)", "do not subscribe to"),
         (r"(?:have|has) (?:an?|the) subscription (?:to|for|with)", "subscribe to"),
         (r"(?:my|our) home is in", "I live in"),
@@ -110,6 +145,7 @@ def reworded(text: str) -> tuple[str, bool]:
     text = _AND_NEVER.sub("", text)
     if re.search(r"\bused\s+to\b", text, re.IGNORECASE):
         text = _BUT_NOW.sub("", _NOT_NOW.sub("", text))
+    text = _GO_DOING.sub(lambda match: FORMS.get(match["verb"].lower(), match[0]), text)
     text = _ENDED_UP.sub(lambda match: FORMS.get(match["verb"].lower(), match[0]), text)
     for pattern, plain in _PHRASES:
         text = pattern.sub(plain, text)
@@ -118,7 +154,8 @@ def reworded(text: str) -> tuple[str, bool]:
         return f"{text[: match.start()]}{match['who']} prefer {text[match.end() :]}", False
     for pattern in (_BACK_TO, _STARTED, _STOPPED):
         if (match := pattern.search(text)) and (base := FORMS.get(match["verb"].lower())):
-            return f"{text[: match.start()]}{match['who']} do {base}{text[match.end() :]}", pattern is _STOPPED
+            does = f"go {match['verb']}" if base in _GONE else f"do {base}"
+            return f"{text[: match.start()]}{match['who']} {does}{text[match.end() :]}", pattern is _STOPPED
     return text, False
 
 

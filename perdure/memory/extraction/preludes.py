@@ -2,7 +2,11 @@
 
 import re
 
+from perdure.memory.extraction.announcements import announced
+from perdure.memory.extraction.lexicon import MONTHS, WEEKDAYS
 from perdure.memory.extraction.patterns import regex
+
+_DAYS, _MONTHS = "|".join(WEEKDAYS), "|".join(MONTHS)
 
 _ASKED_FIRST = regex(
     r"^(?P<topic>[\w'’ -]{2,40})\?\s+(?P<said>.+?\b)(?:it|them|that stuff|the stuff|the things?|those|that)(?=[\s.!,]"
@@ -40,7 +44,7 @@ _THAT_IS_WHERE = regex(
     re.IGNORECASE,
 )
 _THAT_IS_HOW = regex(
-    r"^(?:please,?\s+)?(?P<new>(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|twelve|as|in|on|at|with|by"
+    r"^(?:please,?\s+)?(?P<new>(?:\d+|once|twice|every|an?|two|three|four|five|six|seven|eight|nine|ten|twelve|as|in|on|at|with|by"
     r"|from|for|to|via|before|after|under)\s[^,;.]{2,40}?)[,;:]?\s+(?:-\s+)?(?:that's|that\s+is)\s+"
     r"(?:how(?:\s+(?:long|much|many|often))?|where|when|what|who)\s+(?P<does>(?:i|we|my|our|the)\s[^,;.]{4,60})[.!]?$",
     re.IGNORECASE,
@@ -50,17 +54,16 @@ _SINCE = regex(
     r"(?=(?:(?:mr|mrs|ms|dr) )?(?:[A-Z][\w'-]+ ){1,3}(?:is|are|has|runs|leads|does|teaches|handles)\b)",
 )
 """Since when somebody does something: "Since the summer break Yusuf Demir is our head coach"."""
-_NEW_OF = regex(
-    r"^(?:the |our |my )?(?:new|updated|revised) (?:time|start time|date|day|slot|place|location|venue|room) "
-    r"(?:for|of) (?P<what>[^:=]{2,60}?)\s*(?:[:=]| is)\s*(?:at |in "
-    r"|on )?(?P<value>[^:;,]{1,40}(?::\d\d[^:;,]{0,20})?)$",
+_SINCE_WHEN = regex(
+    r"(?:^|(?<=[:;,] ))since (?:yesterday|(?:last|this) (?:night|week|month|year|term|season|spring|summer|autumn"
+    rf"|winter|{_DAYS})|{_DAYS}|{_MONTHS})(?! (?:is|are|was|were)\b),? (?=\S+ \S+)",
     re.IGNORECASE,
 )
-"""What is new of something: "New time for our standup: 10:15"."""
-
-
+"""The same with a day or a month: "Since Monday our bus leaves at 7:40"."""
 _TURNED_OUT = regex(
-    r"^(?:turns out |it turned out |well, )?(?:that|it|this) (?:was|did|has|had|proved) ?(?:(?:not|n't) )?"
+    r"^(?:(?:that|this|the) (?:change|decision|move|switch|swap|rule|plan) (?:was|has been|got|is) (?:undone|reversed"
+    r"|reverted|rolled back|dropped|withdrawn|overturned|scrapped)[,:;.] )"
+    r"|^(?:turns out |it turned out |well, )?(?:that|it|this) (?:was|did|has|had|proved) ?(?:(?:not|n't) )?"
     r"(?:short-lived|last|lasted|temporary|brief|work(?:ed)? out|a mistake|wrong|over quickly)[^:,.]{0,20}[:,.]\s+",
     re.IGNORECASE,
 )
@@ -73,6 +76,34 @@ _SCRAPPED = regex(
 """What something was said about, and is said of it instead: "Scrap what I said about tea, my favourite is mate"."""
 
 
+_BECAUSE = regex(
+    r"^(?:because of|due to|owing to|thanks to) (?:(?:the|our|my|some) )?[\w'-]+(?: [\w'-]+)?,? "
+    r"(?=(?:the|my|our|i|we)\s\S+\s\S+)",
+    re.IGNORECASE,
+)
+"""Why something holds, before what: "Because of the roadworks the bus stops at the mill"."""
+_DID_AND = regex(
+    r"^(?:took|did|got|found|bought|sold|lost|had|made|went|learned|learnt|moved|changed)\s[\w' -]{2,40}?,?\s(?:and"
+    r"|so)\s"
+    r"(?:now )?(?=(?:i|we|my|our|the)\s\S+\s\S+)",
+    re.IGNORECASE,
+)
+"""What the speaker did, before what holds since: "Took lessons all spring and now I can swim"."""
+_IS_BACK_AND = regex(r"^(?P<who>[\w' -]{2,30}) (?:is|are) back,? and (?:is |are )?(?=[a-z]+ing\b)", re.IGNORECASE)
+"""Who is back, before what they do again: "Yusuf is back and taking the minutes again"."""
+_MOVED_AND = regex(
+    r"^(?P<who>(?:the|my|our) [\w' -]{2,40}?) (?:has |have )?(?:moved|relocated|changed|switched)"
+    r"(?: home| premises)?,? and (?:now )?(?=[a-z]+ (?:in|at|on|with|to)\b)",
+    re.IGNORECASE,
+)
+"""That somebody moved, before to where: "The club has moved and meets in the café"."""
+_WAS_DONE = regex(
+    r"^(?:i|we|they|he|she)(?:'ve|'s| have| has) been \w+(?:ed|wn|en)(?:,| and| so) (?=(?:the|my|our|i|we)\b)",
+    re.IGNORECASE,
+)
+"""What was done to somebody, before what holds since: "I've been reassigned, my project is Magpie"."""
+
+
 def without_prelude(sentence: str) -> tuple[str, bool]:
     """Return a sentence that begins with its statement, and whether what stood before says that it is new.
 
@@ -80,10 +111,19 @@ def without_prelude(sentence: str) -> tuple[str, bool]:
     ('Yusuf Demir is our head coach.', True)
     """
     sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
-    sentence = _PRELUDE_AND.sub("", sentence)
+    moved = any(p.match(sentence) for p in (_MOVED_AND, _WAS_DONE, _BECAUSE, _DID_AND, _IS_BACK_AND))
+    sentence = _IS_BACK_AND.sub(r"\g<who> is ", _DID_AND.sub("", _BECAUSE.sub("", sentence)))
+    sentence = _PRELUDE_AND.sub("", _MOVED_AND.sub(r"\g<who> ", _WAS_DONE.sub("", sentence)))
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
     sentence = _SCRAPPED.sub(r"\g<mine> \g<what>", sentence)
     sentence = _CAREFUL_WITH.sub(r"\g<said>\g<topic>", sentence)
-    began = any(pattern.match(sentence) for pattern in (_SINCE, _TURNED_OUT, _WITH_NEW))
+    began = moved or any(pattern.match(sentence) for pattern in (_SINCE, _TURNED_OUT, _WITH_NEW))
     sentence = _WITH_NEW.sub("", _TURNED_OUT.sub("", sentence))
-    return _NEW_OF.sub(r"\g<what> changed to \g<value>", _SINCE.sub("", sentence)), began
+    plain = without_since_when(sentence)
+    began |= plain != sentence
+    return announced(_SINCE.sub("", plain)), began
+
+
+def without_since_when(sentence: str) -> str:
+    """Return a sentence without the day or the month since which it holds, where that comes first."""
+    return _SINCE_WHEN.sub("", sentence)

@@ -13,6 +13,7 @@ from perdure.memory.extraction.lexicon import (
     BE,
     DO,
     HAVE,
+    MEASURES,
     NEGATIONS,
     OPPOSITES,
     PASSING,
@@ -47,6 +48,8 @@ _TURNING = (PREPOSITIONS - _EMPTY) | {stem(word) for pair in OPPOSITES.items() f
 """What is never just another word for something: "above", "below"."""
 _LEAD = regex(r"^(?:[a-z][\w'-]* ?){1,3}[,:?] (?=\w)", re.IGNORECASE)
 """What comes before what is said: "Just a reminder, …", "job finished: …"."""
+_KIND = regex(r"\b(?:is|are) the [\w-]+ (?=(?:(?:that|which) )?(?:i|we|my|our|the) )", re.IGNORECASE)
+"""What kind of thing something is, as any would know: "Haskell is the language our compiler is written in"."""
 _HOUR = regex(r"^@(\d+):00$")
 _ROOT = 4
 """Letters that words of one root share, where their stems differ: "allergy", "allergic". A choice."""
@@ -81,7 +84,7 @@ def adds_nothing(new: str, old: str, assertion: Assertion) -> bool:
         return new == old
     there, asserted = {*substance(old)}, f"{assertion.subject} {assertion.value} {assertion.former}"
     roots = {word[:_ROOT] for word in (*there, *words(asserted), *asserted.replace("-", " ").split())}
-    added = (word for word in words(_LEAD.sub("", _plain(new))) if word not in there)
+    added = (word for word in words(_KIND.sub("", _LEAD.sub("", _plain(new)))) if word not in there)
     return all(
         word not in _TURNING and ((word.isalpha() and word[:_ROOT] in roots) or _is_verb_of(word, assertion))
         for word in added
@@ -103,7 +106,7 @@ def words(text: str) -> tuple[str, ...]:
 def _forms(word: str) -> list[str]:
     if word in NEGATIONS:
         return ["not"]
-    base = FORMS.get(word, word)
+    base = FORMS.get(word, MEASURES.get(word, word))
     if base in _BEING:
         return []
     name = CLASS.get(base, base)

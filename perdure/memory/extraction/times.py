@@ -62,6 +62,7 @@ _RULES = (
     ("from", rf"(?:{_FROM_ON})\ {_WHEN}(?:\ (?:on(?:wards?)?|forward))?(?=$|[\s,;.])"),
     ("this", r"(?:just\ |only\ )?(?:for\ )?(?P<near>today|tonight)(?:\ only)?\b"),
     ("this", r"(?:just\ |only\ )?(?:for\ )?(?:this|the\ current)\ (?P<now>week(?:end)?|month|quarter)(?:\ only)?\b"),
+    ("this", r"(?:just\ |only\ )?over\ the\ (?P<now>weekend)"),
     ("window", r"(?:just\ |only\ )?(?:for\ )?(?P<near>tomorrow)(?:\ only)\b"),
     ("window", r"(?:just|only)\ (?:for\ )?next\ (?P<nextonly>week|month|quarter)\b"),
     ("window", r"(?:for\ )?next\ (?P<nextonly>week|month|quarter)\ only\b"),
@@ -143,9 +144,15 @@ def period_of(text: str, at: datetime) -> Period:
     return Period(text)
 
 
+_CLAUSE = 4
+"""Words of which a clause has at least so many; a choice."""
+
+
 def _without(text: str, match: re.Match[str]) -> str:
     before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip(" ,;:–—-")
-    rest = f"{before.rstrip(',;:–—- ')} {after}".strip()
+    said_before = before.endswith((";", "–", "—", " -")) and len(after.split()) >= _CLAUSE
+    # What holds from then on is what is said after it: "We've hired two; from tomorrow on the shop is open".
+    rest = after if said_before else f"{before.rstrip(',;:–—- ')} {after}".strip()
     return rest if re.search(r"\w", rest) and not _UNFINISHED.search(rest) else ""
 
 

@@ -207,6 +207,6 @@ ASKED = word_list(
 SINGLE = word_list(
     "be live cost use target take last weigh show end start close open finish begin sync default expire run "
     "charge go report display listen point keep allow require drive wear host commute earn study rent belong "
-    "bank retry wake sleep time-out follow return serve bind stand deploy rotate"
+    "bank retry wake sleep time-out follow return serve bind stand deploy rotate name"
 )
 """Verbs of which a thing normally has one value at a time."""

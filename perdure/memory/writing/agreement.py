@@ -39,10 +39,16 @@ _SINGLE = frozenset({"place", "by", "who"})
 """Kinds of phrases of which a thing has one at a time."""
 _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
 """Kinds of phrases that say of what, rather than what: another one is another thing."""
+_CONTRARY = {"before": "after", "after": "before", "with": "without", "without": "with"}
+"""Kinds of phrases that say the contrary of the same."""
 _WISHES = frozenset({"like", "want", "prefer"})
 _HAPPENING = frozenset({"air", "happen", "meet"})
 """What says when or where something is, as "be" does."""
+_NAMED = {"be", "name"}
+"""What is called Boris may be a ram, and who is called Ingrid is Ingrid."""
 _RUNNING = frozenset({"be", "use"})
+_HAVING = frozenset({"consume", "use"})
+"""What somebody says who moved to oat milk, of the milk that was had before."""
 _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
 """What people say of themselves of which, for one purpose, there is one at a time."""
 _MUTUAL = frozenset({"be", "have", "share", "meet", "marry", "date", "resemble", "know", "cost", "suit", "fit"})
@@ -201,7 +207,14 @@ def _compatible(one: str, other: str) -> bool:
         return not {one, other} & {"like", "prefer"}
     if "be" in (one, other) and {one, other} & _HAPPENING:
         return True
-    return one == other or "change" in (one, other) or {one, other} <= _WISHES or {one, other} <= _RUNNING
+    return (
+        one == other
+        or {one, other} == _NAMED
+        or "change" in (one, other)
+        or {one, other} <= _WISHES
+        or {one, other} <= _RUNNING
+        or {one, other} <= _HAVING
+    )
 
 
 def _near(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -234,7 +247,9 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     more, less = others.keys() - shared, facets.keys() - shared
     if not differing:
         if more and less:
-            return Agreement.LIKELY if "object" in shared and one.verb == other.verb else Agreement.APART
+            contrary = any(facets.get(kind) == others.get(_CONTRARY[kind]) for kind in less & _CONTRARY.keys())
+            likely = contrary or ("object" in shared and one.verb == other.verb)
+            return Agreement.LIKELY if likely else Agreement.APART
         return Agreement.APART if more or less else Agreement.SAME
     if len(differing) > 1:
         changed = new.revises and {*differing} <= _WHEN_AND_WHERE
@@ -307,15 +322,15 @@ def _on_the_dial(clock: str) -> tuple[int, str]:
 def _of_objects(old: Assertion, one: _Frame, new: Assertion, other: _Frame, *, qualified: bool) -> Agreement:
     """Judge what is said in the same way of two things: "is a Skoda" and "is a Volvo"."""
     before, after = one.facets.get("object", ()), other.facets.get("object", ())
-    if not new.revises and _are_counts_of_two(before, after):
+    if {one.verb, other.verb} == _NAMED or (not new.revises and _are_counts_of_two(before, after)):
         return Agreement.LIKELY
     alike = bool(before and after) and before[-1] == after[-1]
-    if one.verb == "be" and one.actor[0] not in SPEAKERS:
+    if one.verb in _NAMED and one.actor[0] not in SPEAKERS:
         opposed = any(_OPPOSITES.get(word) in after for word in before)
         coloured = bool(_COLOURS & {*before} and _COLOURS & {*after})
         contradicts = opposed or coloured or not (old.several or new.several)
     elif one.actor[0] in SPEAKERS:
-        chosen = one.verb == other.verb and one.verb in _CHOSEN
+        chosen = one.verb in _CHOSEN and (one.verb == other.verb or {one.verb, other.verb} <= _HAVING)
         contradicts = (chosen and (qualified or (alike and one.verb != "consume"))) or (alike and new.revises)
         if (one.verb == "like" or one.verb != other.verb) and not contradicts:
             return Agreement.APART

@@ -69,6 +69,8 @@ def verdict(
     is_new = not any(memory.id == target and memory.state is State.CURRENT for memory in known)
     same, against = _judged(item, others, is_new=is_new)
     if not against and is_new:
+        against = _put_in_place_of(item, known, others)
+    if not against and is_new:
         new = told(item.content)
         retold = [(memory, told(memory.text)) for memory in others]
         changed = [memory for memory, old in retold if changes(new, old)]
@@ -116,6 +118,22 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
     if is_new and not against and not same and item.assertion.revises and len(likely) == 1:
         against = likely
     return next(iter(same), None), against
+
+
+def _put_in_place_of(item: MemoryItem, known: Iterable[Memory], others: Collection[Memory]) -> list[Memory]:
+    """Return what was put in place of a memory that a statement says holds again; empty: none, or it cannot be told."""
+    if not told(item.content).changed:
+        return []
+    stored, current = {memory.id: memory for memory in known}, {memory.id: memory for memory in others}
+    found: dict[str, Memory] = {}
+    for memory in stored.values():
+        if memory.state is State.SUPERSEDED and memory.contradicted and says_the_same(item, memory):
+            heir, passed = memory.superseded_by, {memory.id}
+            while heir in stored and heir not in current and heir not in passed:
+                passed.add(heir)
+                heir = stored[heir].superseded_by
+            found |= {heir: current[heir]} if heir in current else {}
+    return list(found.values()) if len(found) == 1 else []
 
 
 def says_the_same(item: MemoryItem, memory: Memory) -> bool:

@@ -6,6 +6,7 @@ what it was, this is reason enough to look at the words that both share, and at 
 """
 
 import re
+from collections.abc import Sequence
 from enum import Enum, auto
 
 from perdure.memory.extraction.content_words import Telling, told
@@ -19,7 +20,12 @@ _PASSIVE = re.compile(
 _NUMBERED = re.compile(r"^\W*(?:(?:the|our|my|in|on|at) )?[a-z]+ (#?[a-z]*-?\d\S*)", re.IGNORECASE)
 _PERMITTING = frozenset(map(stem, word_list("allow permit let ban forbid outlaw prohibit rule withdraw revoke may")))
 """What says that something may be done, or may not: beside one of these, the same words say the contrary."""
+_ENDING = frozenset(map(stem, word_list("abolish discontinue scrap axe drop end cancel ditch")))
+"""Verbs that say of something that it is no more."""
+_HALVES = frozenset({"am", "pm"})
 _TURNED = re.compile(r"\b(?:turned|reversed|flipped|inverted|swapped|other way (?:a?round))\b", re.IGNORECASE)
+_OF_TWO = re.compile(r",|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
+"""Joins what is said of one thing and of another."""
 _OWNED = re.compile(r"\w['’]s? ([a-z][\w-]+)", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
 LEAST_SHARED = 2
@@ -28,11 +34,45 @@ LEAST_SHARED = 2
 
 def changes(new: Telling, old: Telling) -> bool:
     """Return whether a statement about a change says that an earlier one no longer holds."""
-    if not new.revised or new.adds or len(old.words & new.words) < LEAST_SHARED:
+    if new.adds or len(old.words & new.words) < LEAST_SHARED:
+        return False
+    if _is_swapped(old, new):
+        return True
+    if not new.revised:
         return False
     if _names_former(new, old) or _names_former(old, new) or _is_revalued(old, new):
         return True
     return new.changed and any(_says_otherwise(old, part, new) for part in new.parts)
+
+
+def _is_swapped(old: Telling, new: Telling) -> bool:
+    """Return whether one says of each of two things what the other says of the other one, in the same words.
+
+    "Ann is skipper and Bo is crew", "Bo is skipper and Ann is crew"; "tabs, not spaces", "spaces, not tabs".
+    """
+    # Who says nothing else may speak of two things that both hold: on some Mondays Tom cooks, and on others Mia does.
+    if not new.revised and new.words <= old.words:
+        return False
+    if any(former <= new.stated for former in old.former) and any(former <= old.stated for former in new.former):
+        return True
+    of_two = _OF_TWO.search(old.text) and _OF_TWO.search(new.text)
+    same_voice = bool(_PASSIVE.search(old.text)) is bool(_PASSIVE.search(new.text))
+    if not (of_two and same_voice and old.words <= new.words and old.ended == new.ended):
+        return False
+    here, there = old.order, tuple(word for word in new.order if word in old.words)
+    # What is said first may be said last: "on our boat".
+    last = here[0] == there[-1] and _have_changed_places(here[1:], there[:-1])
+    first = here[-1] == there[0] and _have_changed_places(here[:-1], there[1:])
+    return last or first or _have_changed_places(here, there)
+
+
+def _have_changed_places(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Return whether just two words have changed places, each of which stands beside another one that has not."""
+    moved = [place for place, words in enumerate(zip(before, after, strict=True)) if words[0] != words[1]]
+    if len(moved) != 2 or before[moved[0]] != after[moved[1]] or before[moved[1]] != after[moved[0]]:
+        return False
+    first, second = moved
+    return second > first + 1 and (first > 0 or second + 1 < len(before))
 
 
 def restates(new: Telling, old: Telling) -> bool:
@@ -108,8 +148,9 @@ def _says_otherwise(old: Telling, part: Telling, new: Telling) -> bool:
     if len(shared) < LEAST_SHARED:
         return False
     if old.ended != part.ended:
-        # Who no longer likes hiking alone may like hiking.
-        return not left - _PERMITTING and not added - _PERMITTING
+        # Who no longer likes hiking alone may like hiking; of what is no more, there is none at four either.
+        over = part.ended and {word for word in left if _counts(word) or word in _HALVES}
+        return not left - _PERMITTING - (over or set()) and not added - _PERMITTING - _ENDING
     if not left:
         here, there = ([word for word in one.order if word in shared] for one in (old, part))
         told_in_order = old.ordered and part.ordered

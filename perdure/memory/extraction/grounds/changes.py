@@ -3,12 +3,13 @@
 import re
 
 from perdure.memory.extraction.patterns import regex
+from perdure.memory.extraction.preludes import without_since_when
 
 _CHANGE_OF_MIND = regex(
     r"\b(?:changed my mind|(?:come|came) (?:round|around)(?: to|(?=:))|come to (?:see|prefer|like)|gone off|given up"
     r"|gave up|ceased to|scrapped|dropped (?:that|it)|switched|shifted|transferred|promoted|upgraded|succeeded"
     r"|took over|taken over"
-    r"|returned to our|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
+    r"|returned to (?:our|\w+ing)|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
     r"|(?:went|gone|changed|moved) back(?=:)|(?:has|have|was|were) (?:been )?changed (?:to|from|over)"
     r"|(?:i'm|i am|we're|we are) (?:drinking|taking|using|buying|heating|commuting|cycling|wearing|paying|sleeping)"
     r" (?!lunch|dinner|breakfast|home|some )[^.;]{2,40} (?:with|without|by|from|as) [^.;]{2,40}\b(?:again|once more)\b"
@@ -16,12 +17,19 @@ _CHANGE_OF_MIND = regex(
     r"|(?:is|are) (?:gone|out|history|retired)[,;] [^,;]{3,60}\b(?:now|again|instead|is what|is who)\b)",
     re.IGNORECASE,
 )
-_TURN_BACK = regex(r",?\s*\b(?:again|any ?more|once more|by now)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
+_TURN_BACK = regex(
+    r",?\s*\b(?:again|any ?more|once more|by now|(?:until|till) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|next "
+    r"week))\b"
+    r"(?=[.,!;]|\s*$)",
+    re.IGNORECASE,
+)
 _REASON = regex(
     r"[,;]\s*(?:because |since |as )?(?:(?:the|that|this|our|my|their|its) )?[\w.'-]+(?: [\w.'-]+)? "
     r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting |so )*(?:too \w+|shocking|boring|tiring"
     r"|exhausting|confusing|annoying|disappointing|appalling|frustrating|alarming|unbearable|awful|terrible|dreadful"
-    r"|outrageous|ridiculous|a (?:pain|mess|disaster|nightmare|waste of \w+))[.!]?\s*$",
+    r"|outrageous|ridiculous|a (?:pain|mess|disaster|nightmare|waste of \w+))[.!]?\s*$"
+    r"|[,;]\s*(?:because |since |as )?(?:it|that|they|he|she)(?:'re|'s| is| are| was| were) "
+    r"(?:\w+ing)\b[^,;.]{0,40}[.!]?\s*$",
     re.IGNORECASE,
 )
 _DECIDED = regex(
@@ -29,7 +37,7 @@ _DECIDED = regex(
     re.IGNORECASE,
 )
 """Who decided what was said before."""
-_PART = regex(r"[,;:]\s+|\s+(?:and|so)\s+(?=(?:my|our|the|it|i|we|that)\b)")
+_PART = regex(r"[,;:]\s+(?:so\s+)?|\s+(?:and|so)\s+(?=(?:now )?(?:my|our|the|it|i|we|that)\b)")
 
 
 def holds_from_now_on(words: str) -> bool:
@@ -38,8 +46,8 @@ def holds_from_now_on(words: str) -> bool:
 
 
 def without_turning_back(words: str) -> str:
-    """Return words without "again" and "any more", said of what lasts as of what passes: a sign of neither."""
-    return _TURN_BACK.sub("", words)
+    """Return words without "again", "any more" and "since Monday", said of what lasts and passes: a sign of neither."""
+    return _TURN_BACK.sub("", without_since_when(words))
 
 
 def without_reason(words: str) -> str:

@@ -60,8 +60,8 @@ _EXCLAMATION = regex(
     r"|fingers crossed|never ?mind|no (?:worries|problem|biggie|rush|thanks|need to)|my bad|oh (?:well|no"
     r"|dear|my|wow|yes|yeah|man|boy|god)|sure thing|sounds (?:good|great|like a plan|fair|perfect)"
     r"|makes sense|fair enough|i'm (?:so |really |very |just )?(?:glad|happy|sorry|pleased|afraid|here to"
-    r"|back)|merry\b|happy new year|good to (?:know|hear|see)|glad (?:to|you|it|that)|sorry (?:for|about"
-    r"|to|that)|my pleasure|you're welcome|here you go|let me know if|anything else|feel free|i hope"
+    r"|back(?! (?:to|on)\b))|merry\b|happy new year|good to (?:know|hear|see)|glad (?:to|you|it|that)|sorry (?:for"
+    r"|about|to|that)|my pleasure|you're welcome|here you go|let me know if|anything else|feel free|i hope"
     r"|i'd be happy|i can help|of course|certainly|long (?:day|time|week)|it's been a|mondays|ugh|wow|lol"
     r"|haha|hmm+|omg|yay|welcome|hello|hi there|how are you|how's it)\b"
 )

@@ -2,6 +2,7 @@
 
 import re
 
+from perdure.memory.extraction.grounds import events
 from perdure.memory.extraction.grounds.situations import is_situation, without_any_time
 from perdure.memory.extraction.grounds.stability import recurs
 from perdure.memory.extraction.patterns import regex
@@ -11,12 +12,13 @@ _NOW = regex(
     r"|presently|currently|for now|for the moment|for the time being|for the day|temporarily|as we speak"
     r"|as of (?:now|this (?:minute|moment|morning)|right now)"
     r"|(?<!from )(?<!as of )(?<!starting )(?<!since )today(?!'s (?:standard|world))(?! (?:known|called))"
-    r"|tonight|this (?:morning|afternoon|evening|instant|minute|second|very|hour|week|weekend)|yesterday"
-    r"|last night|earlier today"
+    r"|tonight|this (?:morning|afternoon|evening|instant|minute|second|very|hour|week|weekend)"
+    r"|(?<!since )yesterday(?!'s)|(?<!since )last night(?!'s)|earlier today"
     r"|(?:by |until |till |since |see you |for |from )?tomorrow|in a (?:sec|second|minute|bit|moment|mo"
     r"|while|tick|few|couple)|in (?:\w+|\d+) (?:minutes?|mins?|seconds?|secs?)(?=[.,!]?\s*$)"
-    r"|for the next (?:\w+ )?(?:hours?|minutes?|mins?|days?|while|bit|few|couple|week)|(?:until|till"
-    r"|til) (?:later|tonight|tomorrow|further notice|i'm back|monday|tuesday|wednesday|thursday"
+    r"|for the next (?:(?:\w+ )?(?:hours?|minutes?|mins?|while|bit|few|couple|week)"
+    r"|(?:few |couple of |two |three )?days?)|(?:until|till|til) (?:later|tonight|tomorrow|further notice|i'm back"
+    r"|monday|tuesday|wednesday|thursday"
     r"|friday|saturday|sunday|next week)"
     r"|later today|so far today|momentarily|any (?:minute|second|moment) now|at this hour|just a moment"
     r"|a (?:minute|moment|second|few minutes|couple of minutes) ago|\d+ (?:minutes|mins|seconds|hours) ago"
@@ -26,7 +28,9 @@ _NOW = regex(
     r"|no answer)|as i (?:type|write)|on hold|for once)\b"
 )
 _MOMENT = regex(
-    r"\b(?:brb|afk|bbl|bbs|gtg|g2g|omw|ttyl|back in (?:a|\d+|five|ten)|back soon|be right (?:back|with)"
+    r"\b(?:brb|afk|bbl|bbs|gtg|g2g|omw|ttyl|back in (?:a (?:sec|second|minute|min|bit|moment|mo|while|tick|few"
+    r"|couple)|\d+|five|ten)"
+    r"|back soon|be right (?:back|with)"
     r"|be right there|one (?:sec|second|moment|minute)|hang on|hold on|hold the line|give me (?:a|one|two"
     r"|five|ten|\d+) (?:sec|second|minute|min|moment|mo)s?|gimme a|bear with me|wait a (?:sec|second"
     r"|minute|moment)|just a (?:sec|second|minute|moment)|can't talk"
@@ -153,39 +157,6 @@ _LIVING = (
     r"|fire|smell|noise|leak|delay|problem|issue|outage|bug|glitch|draught|draft|power cut|strike|accident"
     r"|parcel|package|visitor|people|kids|film crew|party)"
 )
-_PERFECT = regex(
-    r"\b(?:i|we|he|she|it|they|my [\w ]{2,20}?|our [\w ]{2,20}?|the [\w ]{2,20}?|\w+)(?:'ve| have| has"
-    r"|'s) (?:just |already |now |finally |also |all |not |still )*(?:been (?!since|for|in|an?|the"
-    r"|with)\w+ed|(?!need|indeed|red\b|used|shed|bed\b|feed|seed|weed|speed|breed|creed|sled|med\b|thread)\w{2,}ed"
-    r"|lost|left|gone|got(?! (?:an?|two|three|four|five|six|seven|eight|nine|ten|\d+|several|many|lots of|plenty of"
-    r"|no) (?!\w* ?(?:\w+ )?(?:minutes?|mins?|hours?|seconds?|moment|call|meeting|visitors?)\b))|gotten|run|broken"
-    r"|fallen|come"
-    r"|spilt|forgotten|frozen|begun|hung|woken|risen|stuck|reached|hit|made it|had (?:a|an|no|lunch|dinner"
-    r"|breakfast|enough))\b"
-)
-_LASTING_CHANGE = regex(
-    r"\b(?:moved|migrated|switched|replaced|renamed|adopted|chosen|agreed|stopped|banned|outlawed|hired"
-    r"|configured|installed|bought|signed|appointed|certified|registered|licen[sc]ed|retired|married"
-    r"|closed|opened|merged|deprecated|removed|lived|worked|played|used|owned|standardi[sz]ed|enabled"
-    r"|disabled|limited|based|allowed|trained|studied|attended|founded|graduated|qualified|learned|learnt"
-    r"|grown|written|built|inherited|known"
-    r"|raised|lowered|increased|reduced|decreased|extended|shortened|upgraded|downgraded|bumped|converted|doubled"
-    r"|halved|suspended|resumed|reinstated|discontinued|introduced|abolished|swapped|elected|promoted|transferred"
-    r"|reverted|enrolled|leased|quit|(?:gone|went|set|changed|moved) back|changed (?:[\w' -]+ )?(?:to|from))\b"
-    r"|\bfor good\b|\bsince\b|\bfor (?:\w+ )?(?:years|decades|ages|months"
-    r"|generations)\b|\b(?:19|20)\d\d\b|\b(?:twice|(?:three|four|five|six|seven|eight|nine|ten|several|many"
-    r"|\d+) times)\b"
-    r"|\blast (?:season|year|quarter|summer|winter|spring|autumn|harvest|term|financial year)\b"
-)
-_EVENT = regex(
-    r"^(?:and |but |so |then |oh,? )?(?:i|we|he|she|they|it|that|someone|somebody) (?!turned out)(?:\w+ly |just |also "
-    r"|then |really |totally |even |finally |almost |nearly )?(?:had|ate|saw|met|woke|went|made|found|lost"
-    r"|broke|spilled|spilt|dropped|forgot|missed|watched|slept|spoke|heard|called|rang|texted|laughed"
-    r"|cried|fell|got|came|left|ran|walked|drove|arrived|finished|started|burned|burnt|cut|hit|tripped"
-    r"|bumped|cooked|baked|thought|felt|looked|sat|stood|waited|tried|showed|told|asked|gave|sent|took|put"
-    r"|read|wrote|bought|visited|enjoyed|loved|hated|liked|knew|promised|ran out|drank|rode|sold|won|wore"
-    r"|paid|sang|swam|flew|slipped|(?!need|feed|breed|exceed|proceed|speed|seed|succeed)\w+ed)\b"
-)
 _WHERE_IT_STANDS = regex(
     rf"\b(?:there's|there is|there are) (?:an? |no |some |another |this )?(?:\w+ )?{_LIVING}s?\b"
     r"|^(?:i |we )?(?:can't|cannot|can not|couldn't) (?:find|hear|see|open|access|connect|log|reach|get"
@@ -206,16 +177,6 @@ _WHERE_IT_STANDS = regex(
 )
 
 
-def is_event(words: str) -> bool:
-    """Whether it tells what happened once."""
-    if re.search(r"\b(?:prefer|hate|love|like|enjoy|always|never|pick|choose)d?\b", words):
-        return False
-    if _LASTING_CHANGE.search(words):
-        return False
-    return bool(_PERFECT.search(words) or _EVENT.match(words) or _BECAME.match(words))
-
-
-_BECAME = regex(r"^(?:it|that|they|we|i|(?:the|my|our) \w+) (?:got|became|turned|grew) \w+[.!]?$")
 _AT_THIS_MOMENT = regex(
     r"\b(?:right now|at (?:the|this) moment|currently|as we speak|as of now|in the (?:last|past) (?:minute"
     r"|hour|second|few minutes)|for a few (?:days|hours|minutes))\b"
@@ -236,7 +197,7 @@ _BARE_STATE = regex(
     r"(?:full|flat|low|dead|charged|empty|blocked|closed|open|locked|shut|dirty|busy|tired|awake|asleep"
     r"|away|nearby|blank|slow"
     r"|sluggish|sold out|gone|missing|loose|warm|cold|hot|dizzy|sick|ill|sore|nervous|flooded|overloaded"
-    r"|postponed|stranded|soaked|jammed|out|off|on|up|over|behind|noisy|crowded|long|short-staffed"
+    r"|postponed|stranded|soaked|jammed|out|off|on|(?<!gone )up|over|behind|noisy|crowded|long|short-staffed"
     r"|understaffed|attached|wrong|right|mad|angry|upset|happy|sad|glad|excited|worried"
     r"|confused)(?: (?:again|now|already|here|outside|too"
     r"|at last|finally))?(?=[.!,;]|\s*$)"
@@ -275,6 +236,7 @@ _LASTING_TRAIT = (
     r"|x[\w']*|sick of|tired of|bored of|interested|able|unable|scared of|afraid of|claustrophobic"
     r"|in (?:charge|my|her|his|their|sales|accounts|accounting|marketing|finance|support|engineering|hr|it"
     r"|the (?:\w+ )?(?:choir|band|team|union|club|business|committee|board|orchestra|habit|x\w*))"
+    r"|on (?:the )?(?:day|night|early|late|morning|evening) shift"
     r"|on (?!page|chapter|line|step|level|section|episode|floor|track|lap|mile|km)\w+ v?\d+(?:\.\d+)+"
     r"|on (?:blood|medication|insulin|antidepressants|the (?:board|committee|council|team|pill|parents)"
     r"|a (?:\w+ )?(?:diet|plan|contract|tariff|visa))|with (?:a|the|x\w*)|between|under (?:contract"
@@ -344,7 +306,7 @@ def is_transient(words: str) -> bool:
             or _OF_PERSONS.match(words)
             or _WHEREABOUTS.match(words)
         )
-        or is_event(words)
+        or events.is_event(words)
         or is_situation(words)
         or any(p.search(words) for p in _STATES)
     )

@@ -137,6 +137,7 @@ def test_sentences_that_need_each_other_are_kept_as_one() -> None:
         ("Give me summaries as bullet points.", "Give me the summary again.", Ground.QUESTION),
         ('"Who Knows?" is the quiz that I host.', "Who hosts the quiz?", Ground.QUESTION),
         ("Thanks to Anna we have a second oven at the bakery.", "Thanks a lot!", Ground.CHATTER),
+        ("The school trip costs 85 euros per pupil.", "Per the pupils, the school trip is off.", Ground.HEARSAY),
         ("My doctor told me to avoid grapefruit.", "Tom told me that Gina cheats on her exams.", Ground.HEARSAY),
         ("The manual says the filter lasts 500 hours.", "People say the filter lasts 500 hours.", Ground.HEARSAY),
     ],
@@ -210,6 +211,15 @@ def test_screening_holds_in_every_language() -> None:
         "I've come round: in minutes I'd rather have tables than prose.",
         "We meet in the library again, the canteen was too noisy.",
         "Invoices are sent by post once more.",
+        "Since Monday our bus leaves at 7:40.",
+        "The prices have gone up: since yesterday admission costs 11 pounds.",
+        "I've left the rowing club, it was eating up all my weekends.",
+        "I've renewed my membership at the gym.",
+        "My daughter has joined the robotics club.",
+        "For the next 30 days our courier is Parcelforce.",
+        "Guess who's returned? Adeyemi is our head coach again.",
+        "I'm back to oat milk in my coffee.",
+        "I've returned to running on the canal path.",
     ],
 )
 def test_what_holds_again_lasts_whatever_is_said_of_the_time_between(text: str) -> None:
@@ -217,7 +227,20 @@ def test_what_holds_again_lasts_whatever_is_said_of_the_time_between(text: str) 
 
 
 @pytest.mark.parametrize(
-    "text", ["The canteen was too noisy.", "The build is too slow.", "I'm back in the office, the train was too full."]
+    "text",
+    [
+        "The canteen was too noisy.",
+        "The build is too slow.",
+        "I'm back in the office, the train was too full.",
+        "Since yesterday my tooth aches.",
+        "Since Monday the printer is broken.",
+        "The prices have gone up.",
+        "I've left my keys at home.",
+        "I've left the gym.",
+        "We've joined the queue.",
+        "For the next two days the canteen is closed.",
+        "I'm back to work.",
+    ],
 )
 def test_what_only_tells_of_a_moment_still_passes(text: str) -> None:
     assert not made_of(text).candidates
