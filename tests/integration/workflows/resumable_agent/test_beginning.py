@@ -286,7 +286,7 @@ async def test_who_starts_a_fork_that_somebody_has_just_started_is_attached_to_i
     started = await gateway.start(forked, by=ME, begin=begin)
     handle = agents.client.get_workflow_handle(started.workflow_id)
     asked = await question_of(handle)
-    monkeypatch.setattr(Gateway, "_found", is_not_seen_yet)
+    monkeypatch.setattr("worker.gateway.tasks.last_run_of", is_not_seen_yet)
     again = await gateway.start(forked, by=ME, begin=begin)
     assert (again.workflow_id, again.new) == (started.workflow_id, False)
     with pytest.raises(InvalidTask, match="is already used by another task"):
