@@ -2,7 +2,7 @@
 
 import re
 
-from perdure.memory.extraction.lexicon import MEASURES
+from perdure.memory.extraction.lexicon import MEASURES, SHARED_ROLES
 from perdure.memory.extraction.patterns import regex
 
 _NEW_OF = regex(
@@ -37,22 +37,26 @@ _MEASURED = regex(
 )
 """How much something measures, before of what: "Depth of the well: 40 metres"."""
 _REPLACED = regex(
-    r"^(?:i|we)(?:'ve| have)? (?:finally )?(?:replaced|swapped|exchanged|traded in|traded|upgraded|changed) "
-    r"(?P<owner>my|our|the) "
-    r"(?:old )?(?P<what>[\w' -]{2,30}?) (?:for|with|by|to) (?:an? |the )?(?P<new>[\w' .-]{2,40})$",
+    r"^(?:i|we)(?:'ve| have)? (?:finally )?(?:(?:swapped|exchanged|traded) (?=.* for )|(?:replaced|upgraded|changed) )"
+    r"(?P<owner>my|our|the) (?:old )?(?P<what>[\w' -]{2,30}?) (?:for|with|by|to) (?:an? |the )?(?P<new>[\w' "
+    r".-]{2,40})$",
     re.IGNORECASE,
 )
 """What one thing was replaced with: "We replaced our old tractor with a Valtra"."""
 _WENT_UP = regex(
-    r"^(?:[\w' ]{2,25}, )?(?P<what>(?:my|our|the) [\w' -]{2,40}?) (?:went|has gone|have gone|goes|was put|is going) "
-    r"(?:up|down): "
-    r"(?P<value>[$€£]?\d[^:;]{0,40})$",
+    r"^(?:[\w' ]{2,25}, )?(?P<what>(?:my|our|the) (?:rent|price|fee|fare|rate|cost|membership|salary|subscription"
+    r"|premium"
+    r"|tariff|admission|toll)s?(?: (?:of|for|at|to) [\w' -]{2,40}?)?) (?:went|has gone|have gone|goes|was put|is "
+    r"going) "
+    r"(?:up|down): (?P<value>[$€£]?\d(?!.*(?:more|less|per ?cent|%))[^:;]{0,40})$",
     re.IGNORECASE,
 )
 """What went up or down, before to what: "Our rent went up: 1,210 a month"."""
 _ENDED = regex(r"^(?:cancelled|canceled|stopped|dropped|ended): (?P<what>(?:my|our|the) [\w' -]{2,60})$", re.IGNORECASE)
 """What is no more, behind what became of it: "Cancelled: my subscription to the Courier"."""
-_THAT_IS = regex(r"^(?P<value>[^,;:]{2,40}), that(?:'s| is) (?P<what>(?:my|our) [\w' -]{2,40})$", re.IGNORECASE)
+_THAT_IS = regex(
+    r"^(?P<value>(?=[^,]*\d)[^,;:]{2,40}), that(?:'s| is) (?P<what>(?:my|our) [\w' -]{2,40})$", re.IGNORECASE
+)
 """A value, before of what it is: "900 euros, that's my budget"."""
 
 
@@ -66,7 +70,7 @@ def announced(sentence: str) -> str:
     sentence = _THAT_IS.sub(r"\g<what> is \g<value>", _ENDED.sub(r"I've cancelled \g<what>", sentence))
     sentence = _REPLACED.sub(r"\g<owner> \g<what> changed to \g<new>", sentence)
     sentence = _WENT_UP.sub(r"\g<what> changed to \g<value>", sentence)
-    sentence = _NEW_IN_OFFICE.sub(r"the \g<role> of \g<what> changed to \g<who>", sentence)
+    sentence = _NEW_IN_OFFICE.sub(_as_holder, sentence)
     sentence = _HAS_NEW.sub(_as_change, _CHANGED_TO.sub(_as_own_change, sentence))
     return _NEW_OF.sub(r"\g<what> changed to \g<value>", sentence)
 
@@ -75,7 +79,24 @@ def _as_measured(match: re.Match[str]) -> str:
     return f"{match['what']} is {match['many']} {MEASURES[match['how'].lower()]}"
 
 
+_ONE_OF_MANY = SHARED_ROLES | {"developer", "intern", "product", "branch", "puppy", "tester", "trainee", "sponsor"}
+
+
+def _is_one_of_many(role: str) -> bool:
+    """Return whether there may be several in a role: a new friend takes nobody's place."""
+    last = role.rsplit(maxsplit=1)[-1].lower()
+    return last in _ONE_OF_MANY or last.endswith("s")
+
+
+def _as_holder(match: re.Match[str]) -> str:
+    if _is_one_of_many(match["role"]):
+        return match[0]
+    return f"the {match['role']} of {match['what']} changed to {match['who']}"
+
+
 def _as_change(match: re.Match[str]) -> str:
+    if _is_one_of_many(match["role"]):
+        return match[0]
     who = match["who"]
     owner = {"i": "my", "we": "our"}.get(who.lower(), f"{who}'s")
     return f"{owner} {match['role']} changed to {match['value']}"

@@ -75,7 +75,9 @@ def assertion_of(text: str, at: datetime) -> Stated:
     if len(text) > LONGEST:
         return Stated()
     period = period_of(_REPORTED.sub("", _OF_THE_USER.sub(_as_speaker, text)), at)
-    plain, revises = spoken(period.text)
+    plain, closing = spoken(period.text)
+    # "Since May I wear glasses" is no end of a sentence that says that something changed.
+    revises = closing and bool(plain)
     told = compared(plain) or compared(period.text) or period.text
     clause = clause_of(conditional(told).what)
     revises = revises or bool(period.valid_from or period.valid_until)
@@ -260,7 +262,9 @@ def _switched(clause: Clause) -> Clause:
     if not target:
         return clause
     # Who moved to oat milk lives nowhere else.
-    moved = clause.verb in ("move", "relocate") and (target[0][:1].isupper() or target[0].lower() in DETERMINERS)
+    moved = clause.verb in ("move", "relocate") and (
+        target[0][:1].isupper() or target[0].lower() in DETERMINERS or not others
+    )
     said = (*(["in"] if moved else []), *target, *others)
     return clause._replace(verb="live" if moved else "use", rest=said, former=former, revises=True)
 

@@ -276,10 +276,16 @@ def _ground_of_mood(words: str, judge: _Judge, *, outcome: bool, begins: bool) -
         Ground.INTENTION: plans.is_plan(main) or (by is Voice.AGENT and plans.is_own_next_step(words)),
         Ground.UNSTABLE: hedges.is_hedged(main),
         Ground.TRANSIENT: transience.is_momentary(main)
-        or (not (outcome or lasts) and transience.is_transient(changes.without_turning_back(main))),
+        or (not (outcome or lasts) and transience.is_transient(_lasting(main))),
         Ground.UNCLEAR: chatter.is_unclear(words),
     }
     return judge.first(applies)
+
+
+def _lasting(words: str) -> str:
+    """Return words without what is said of what lasts as of what passes, unless it is all that makes them lasting."""
+    plain = changes.without_turning_back(words)
+    return words if events.is_event(plain) and not events.is_event(words) else plain
 
 
 def _kept_clauses(sentence: _Sentence, judge: _Judge) -> list[str]:

@@ -26,7 +26,7 @@ from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
 from perdure.memory.extraction.preludes import without_prelude
 from perdure.memory.extraction.speech import spoken, tokens_of
-from perdure.memory.extraction.verbs import CHANGING, FORMS, QUITTING
+from perdure.memory.extraction.verbs import CHANGING, FORMS, QUITTING, SINGLE
 
 
 class Clause(NamedTuple):
@@ -168,19 +168,23 @@ def clause_of(sentence: str) -> Clause | None:
         worth += segment[:3].lower() == "so "
         if found is None or worth > best:
             # "Mornings got too hectic, I go after work": what happened is why something else holds now.
-            revises |= told_of_past
+            revises |= told_of_past and (clause.verb in SINGLE or segment[:3].lower() == "so ")
             unsaid = label if not set(label) & {*clause.subject, *clause.rest} else ()
             found, best = clause._replace(fronted=(*fronted, *clause.fronted), label=unsaid), worth
         topic = topic or clause.subject
         told_of_past |= clause.past
     if found is None and label:
-        listed, changed = spoken(text[text.find(":") + 1 :].partition(",")[0])
+        listed, changed = spoken(_COMMENT.sub("", text[text.find(":") + 1 :]))
         return _listed(label, tokens_of(listed), revises=revises or changed)
     if found is None:
         return None
     return found._replace(
         revises=found.revises or revises or bool(CUES.search(sentence)), former=found.former or former
     )
+
+
+_COMMENT = regex(r",\s+(?:after|approved|since|until|as|all|because|instead|from|starting)\b.*$", re.DOTALL)
+"""What is said of a value behind it, unlike the next one of a list."""
 
 
 def _listed(label: tuple[str, ...], words: Sequence[str], *, revises: bool) -> Clause | None:

@@ -11,7 +11,7 @@ _IS_THE_ONE = regex(
     re.IGNORECASE,
 )
 _IS_WHAT = regex(
-    r"^(?P<what>[\w' -]{2,40}?)\s+(?:is|are)\s+the\s+(?:\w+\s+)?\w+\s+(?:(?:that|which)\s+)?"
+    r"^(?P<what>[\w' -]{2,40}?)\s+(?:is|are)\s+the\s+(?!other|second|third)(?:\w+\s+)?\w+\s+(?:(?:that|which)\s+)?"
     r"(?P<does>(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+\w+(?:\s+(?:in|at|on|with|to|from|by))?"
     r"|(?:my|our|the)\s+(?:\w+\s+){1,3}?(?:is|are)\s+\w+(?:ed|en|wn|lt|pt|ut|un)\s+(?:in|at|on|with|to|from|by))$",
     re.IGNORECASE,

@@ -66,7 +66,7 @@ _FORMER = regex(
     rf"|\b(?:scratch|forget|ignore) what i said about ({_THING})(?=[,;.:]|$)",
     re.IGNORECASE,
 )
-_ADDED = regex(r"\b(?:also|too|as well|in addition|besides|another)\b", re.IGNORECASE)
+_ADDED = regex(r"\b(?:also|as well|in addition|besides|another)\b|\btoo(?=[.,;!]|\s*$| now\b)", re.IGNORECASE)
 _PARTS = regex(r"[;:,.](?=\s|$)|\s[-–—]+\s|\s(?=because\b)")
 _FRONTED = regex(r"^(?:since|after|following) (?:the|our|my) [\w-]+,? (?=\S+ \S+)", re.IGNORECASE)
 _ORDERED = word_list("from to then ahead before after over than above below under behind first")

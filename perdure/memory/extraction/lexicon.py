@@ -172,7 +172,7 @@ REVISIONS = regex(
     r"[\s,;–—-]*\b"
     + _any_of(
         r"any ?more | any longer | these days | nowadays | now instead | now | from now on(?:wards?)? | instead",
-        r"| again | after all | (?:like|as) before | (?:as|like) (?:it|they|we|i) used to(?: be)? | as of (?:now"
+        r"| again | after all | (?:like|as) before | (?:as|like) (?:it|they) used to(?: be)? | as of (?:now"
         r"|today|this \w+) |",
         _SINCE,
         "| going forward | in future | for good | at last | lately | recently | effective immediately | this time",

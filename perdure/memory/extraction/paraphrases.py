@@ -58,7 +58,9 @@ _PHRASES = tuple(
         ),
         (r"(?:is|are|was|were) (?:called|titled)|goes by the name(?: of)?", "is named"),
         (
-            r"(?:all (?:of )?|most of )?(?P<what>(?:our|my) [\w' -]{2,30}?) (?:all )?(?:goes|go|runs?|is done|are done)"
+            r"(?:all (?:of )?|most of )?(?P<what>(?:our|my) (?:[\w'-]+ ){0,2}(?:builds?|deploys?|deployments"
+            r"|releases|orders|payments"
+            r"|tickets|requests|invoices|logs|alerts|payroll|bookings|expenses)) (?:all )?(?:goes|go|runs?)"
             r" through (?=(?-i:[A-Z]))(?P<tool>[\w.+#-]+)",
             r"\g<what> is \g<tool>",
         ),
@@ -68,10 +70,10 @@ _PHRASES = tuple(
             r"changed \g<what> to",
         ),
         (
-            r"(?:am|'m|are|'re) back (?:to|on)(?= )(?! \w+ing\b| (?:the|my|our) (?:old|usual)\b| normal\b)",
+            r"(?:am|'m|are|'re) back to(?= )(?! (?:\w+ing|the|my|our|an?|square|work|normal|bed)\b)",
             "switched to",
         ),
-        (r"(?P<be>am|is|are|'m|'s|'re) back (?=(?:at|in|with) )", r"\g<be> "),
+        (r"(?P<be>am|is|are|'m|'s|'re) back (?=(?:at|in|on|with) )", r"\g<be> "),
         (r"(?:am|'m|are|'re|is) (?:down|up) to (?=\d|one\b|two\b|three\b|four\b|five\b|six\b)", "have "),
         (r"(?:have |has )?(?:finally )?(?:got|gotten) rid of", "quit"),
         (

@@ -56,7 +56,7 @@ _SINCE = regex(
 """Since when somebody does something: "Since the summer break Yusuf Demir is our head coach"."""
 _SINCE_WHEN = regex(
     r"(?:^|(?<=[:;,] ))since (?:yesterday|(?:last|this) (?:night|week|month|year|term|season|spring|summer|autumn"
-    rf"|winter|{_DAYS})|{_DAYS}|{_MONTHS})(?! (?:is|are|was|were)\b),? (?=\S+ \S+)",
+    rf"|winter|{_DAYS})|{_DAYS}|{_MONTHS})(?! (?:is|are|was|were)\b),? (?!it\b)(?=\S+ \S+)",
     re.IGNORECASE,
 )
 """The same with a day or a month: "Since Monday our bus leaves at 7:40"."""
@@ -104,6 +104,10 @@ _WAS_DONE = regex(
 """What was done to somebody, before what holds since: "I've been reassigned, my project is Magpie"."""
 
 
+_SPEAKS = regex(r"(?:i|we)\b", re.IGNORECASE)
+"""What people do because of something, or since some day, may be one thing of many that they do."""
+
+
 def without_prelude(sentence: str) -> tuple[str, bool]:
     """Return a sentence that begins with its statement, and whether what stood before says that it is new.
 
@@ -111,7 +115,9 @@ def without_prelude(sentence: str) -> tuple[str, bool]:
     ('Yusuf Demir is our head coach.', True)
     """
     sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
-    moved = any(p.match(sentence) for p in (_MOVED_AND, _WAS_DONE, _BECAUSE, _DID_AND, _IS_BACK_AND))
+    moved = any(pattern.match(sentence) for pattern in (_MOVED_AND, _WAS_DONE, _IS_BACK_AND)) or any(
+        (led := pattern.match(sentence)) and not _SPEAKS.match(sentence, led.end()) for pattern in (_BECAUSE, _DID_AND)
+    )
     sentence = _IS_BACK_AND.sub(r"\g<who> is ", _DID_AND.sub("", _BECAUSE.sub("", sentence)))
     sentence = _PRELUDE_AND.sub("", _MOVED_AND.sub(r"\g<who> ", _WAS_DONE.sub("", sentence)))
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
@@ -120,7 +126,7 @@ def without_prelude(sentence: str) -> tuple[str, bool]:
     began = moved or any(pattern.match(sentence) for pattern in (_SINCE, _TURNED_OUT, _WITH_NEW))
     sentence = _WITH_NEW.sub("", _TURNED_OUT.sub("", sentence))
     plain = without_since_when(sentence)
-    began |= plain != sentence
+    began |= plain != sentence and not _SPEAKS.match(plain)
     return announced(_SINCE.sub("", plain)), began
 
 

@@ -62,7 +62,7 @@ _RULES = (
     ("from", rf"(?:{_FROM_ON})\ {_WHEN}(?:\ (?:on(?:wards?)?|forward))?(?=$|[\s,;.])"),
     ("this", r"(?:just\ |only\ )?(?:for\ )?(?P<near>today|tonight)(?:\ only)?\b"),
     ("this", r"(?:just\ |only\ )?(?:for\ )?(?:this|the\ current)\ (?P<now>week(?:end)?|month|quarter)(?:\ only)?\b"),
-    ("this", r"(?:just\ |only\ )?over\ the\ (?P<now>weekend)"),
+    ("this", r"(?:just\ |only\ )?(?<![^:;,]\ )over\ the\ (?P<now>weekend)"),
     ("window", r"(?:just\ |only\ )?(?:for\ )?(?P<near>tomorrow)(?:\ only)\b"),
     ("window", r"(?:just|only)\ (?:for\ )?next\ (?P<nextonly>week|month|quarter)\b"),
     ("window", r"(?:for\ )?next\ (?P<nextonly>week|month|quarter)\ only\b"),

@@ -24,6 +24,7 @@ _ENDING = frozenset(map(stem, word_list("abolish discontinue scrap axe drop end 
 """Verbs that say of something that it is no more."""
 _HALVES = frozenset({"am", "pm"})
 _TURNED = re.compile(r"\b(?:turned|reversed|flipped|inverted|swapped|other way (?:a?round))\b", re.IGNORECASE)
+_HEADLINE = re.compile(r"[\w ]*change:", re.IGNORECASE)
 _OF_TWO = re.compile(r",|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
 """Joins what is said of one thing and of another."""
 _OWNED = re.compile(r"\w['’]s? ([a-z][\w-]+)", re.IGNORECASE)
@@ -50,14 +51,14 @@ def _is_swapped(old: Telling, new: Telling) -> bool:
 
     "Ann is skipper and Bo is crew", "Bo is skipper and Ann is crew"; "tabs, not spaces", "spaces, not tabs".
     """
-    # Who says nothing else may speak of two things that both hold: on some Mondays Tom cooks, and on others Mia does.
-    if not new.revised and new.words <= old.words:
+    # Where nothing says that it changed, both may hold: on some Mondays Tom cooks, and on others Mia does.
+    if not (new.revised or _HEADLINE.match(new.text)) or not old.words <= new.words:
         return False
     if any(former <= new.stated for former in old.former) and any(former <= old.stated for former in new.former):
         return True
     of_two = _OF_TWO.search(old.text) and _OF_TWO.search(new.text)
     same_voice = bool(_PASSIVE.search(old.text)) is bool(_PASSIVE.search(new.text))
-    if not (of_two and same_voice and old.words <= new.words and old.ended == new.ended):
+    if not (of_two and same_voice and old.ended == new.ended):
         return False
     here, there = old.order, tuple(word for word in new.order if word in old.words)
     # What is said first may be said last: "on our boat".
@@ -149,7 +150,8 @@ def _says_otherwise(old: Telling, part: Telling, new: Telling) -> bool:
         return False
     if old.ended != part.ended:
         # Who no longer likes hiking alone may like hiking; of what is no more, there is none at four either.
-        over = part.ended and {word for word in left if _counts(word) or word in _HALVES}
+        counts = any(map(_counts, part.words)) or _NUMBERED.match(old.text)
+        over = part.ended and not counts and {word for word in left if _counts(word) or word in _HALVES}
         return not left - _PERMITTING - (over or set()) and not added - _PERMITTING - _ENDING
     if not left:
         here, there = ([word for word in one.order if word in shared] for one in (old, part))

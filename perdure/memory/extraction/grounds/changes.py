@@ -28,7 +28,7 @@ _REASON = regex(
     r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting |so )*(?:too \w+|shocking|boring|tiring"
     r"|exhausting|confusing|annoying|disappointing|appalling|frustrating|alarming|unbearable|awful|terrible|dreadful"
     r"|outrageous|ridiculous|a (?:pain|mess|disaster|nightmare|waste of \w+))[.!]?\s*$"
-    r"|[,;]\s*(?:because |since |as )?(?:it|that|they|he|she)(?:'re|'s| is| are| was| were) "
+    r"|[,;]\s*(?:because |since |as )?(?:it|that|they|he|she)(?: was| were| is) "
     r"(?:\w+ing)\b[^,;.]{0,40}[.!]?\s*$",
     re.IGNORECASE,
 )

@@ -14,6 +14,11 @@ _PERFECT = regex(
     r"|spilt|forgotten|frozen|begun|hung|woken|risen|stuck|reached|hit|made it|had (?:a|an|no|lunch|dinner"
     r"|breakfast|enough))\b"
 )
+_GROUP = (
+    r"(?:club|team|band|choir|group|company|firm|union|committee|board|council|society|association|league|crew|army|navy"
+    r"|police|co-?op(?:erative)?|orchestra|ensemble|troupe|guild|network|scheme|partnership|class|course)"
+)
+"""What people belong to; where they only are, they leave for an hour."""
 _LASTING_CHANGE = regex(
     r"\b(?:moved|migrated|switched|replaced|renamed|adopted|chosen|agreed|stopped|banned|outlawed|hired"
     r"|configured|installed|bought|signed|appointed|certified|registered|licen[sc]ed|retired|married"
@@ -22,11 +27,10 @@ _LASTING_CHANGE = regex(
     r"|grown|written|built|inherited|known"
     r"|raised|lowered|increased|reduced|decreased|extended|shortened|upgraded|downgraded|bumped|converted|doubled"
     r"|halved|suspended|resumed|reinstated|discontinued|introduced|abolished|swapped|elected|promoted|transferred"
-    r"|reverted|enrolled|leased|quit|joined(?! (?:you|us|him|them|the (?:call|meeting|queue|line))\b)|rejoined|renewed"
+    r"|reverted|enrolled|leased|quit|rejoined|renewed"
     r"|resigned|got(?:ten)? rid of|(?:un)?subscribed|signed up|taken up|become (?:an?|the|my|our)"
-    r"|left (?:the |my |our )?(?:[\w' -]{1,20} )??(?:club|team|band|choir|group|company|firm|union|committee|board"
-    r"|council|society|association|league|crew|army|navy|police|co-?op(?:erative)?|orchestra|ensemble|troupe|guild"
-    r"|network|scheme|partnership)"
+    rf"|(?:joined|left) (?:the |my |our |an? )?(?:[\w' -]{{1,20}} )??{_GROUP}(?=[.,;!]|\s*$"
+    r"| (?:for good|after|because|since|in|last|at|as|this)\b)"
     r"|(?:gone|went|set|changed|moved) back|changed (?:[\w' -]+ )?(?:to|from))\b"
     r"|\bfor good\b|\bsince\b|\bfor (?:\w+ )?(?:years|decades|ages|months"
     r"|generations)\b|\b(?:19|20)\d\d\b|\b(?:twice|(?:three|four|five|six|seven|eight|nine|ten|several|many"

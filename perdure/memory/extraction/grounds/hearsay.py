@@ -56,7 +56,7 @@ _TOLD = regex(
     rf"|always )?{_SAYS}\b(?! (?:court|department|handler|adjuster|team|desk|form|process|manager)s?\b)(?P<what>.*)",
 )
 _ACCORDING = regex(
-    rf"(?:\bper (?:a |an |some |my |the |our )|(?:^|[,;] )per ){_PEOPLE}\b"
+    rf"(?:\bper (?:a |an |some |my |the |our )|(?:^|[,;] |\bas )per ){_PEOPLE}\b"
     rf"|\b(?:according to|if you (?:believe|ask)|says) (?:a |an |some |my |the |our "
     rf"|one of \w+ |his |her )?(?:\w+ )?(?:{_PEOPLE}|X[\w'x]*)\b"
 )

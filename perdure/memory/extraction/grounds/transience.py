@@ -13,7 +13,7 @@ _NOW = regex(
     r"|as of (?:now|this (?:minute|moment|morning)|right now)"
     r"|(?<!from )(?<!as of )(?<!starting )(?<!since )today(?!'s (?:standard|world))(?! (?:known|called))"
     r"|tonight|this (?:morning|afternoon|evening|instant|minute|second|very|hour|week|weekend)"
-    r"|(?<!since )yesterday(?!'s)|(?<!since )last night(?!'s)|earlier today"
+    r"|(?<!since )yesterday|(?<!since )(?<!after )last night|earlier today"
     r"|(?:by |until |till |since |see you |for |from )?tomorrow|in a (?:sec|second|minute|bit|moment|mo"
     r"|while|tick|few|couple)|in (?:\w+|\d+) (?:minutes?|mins?|seconds?|secs?)(?=[.,!]?\s*$)"
     r"|for the next (?:(?:\w+ )?(?:hours?|minutes?|mins?|while|bit|few|couple|week)"

@@ -219,6 +219,8 @@ def test_screening_holds_in_every_language() -> None:
         "For the next 30 days our courier is Parcelforce.",
         "Guess who's returned? Adeyemi is our head coach again.",
         "I'm back to oat milk in my coffee.",
+        "Since June my sister has run the shop.",
+        "Since last month our rent has included heating.",
         "I've returned to running on the canal path.",
     ],
 )
@@ -240,6 +242,10 @@ def test_what_holds_again_lasts_whatever_is_said_of_the_time_between(text: str) 
         "We've joined the queue.",
         "For the next two days the canteen is closed.",
         "I'm back to work.",
+        "I'm back on Monday.",
+        "I'm back to square one.",
+        "I've left the company laptop at home.",
+        "Since yesterday it rains.",
     ],
 )
 def test_what_only_tells_of_a_moment_still_passes(text: str) -> None:

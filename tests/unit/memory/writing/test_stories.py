@@ -56,6 +56,15 @@ SAID_AGAIN = (
     ("I'm left-handed.", "I'm a lefty."),
 )
 APART = (
+    ("I take ibuprofen.", "Because of my asthma I take salbutamol."),
+    ("We have a boat.", "We sold the car, we have a van."),
+    ("I wear glasses.", "Since May I wear a hearing aid."),
+    ("The blue pump runs on diesel, not petrol.", "The red pump runs on petrol, not diesel."),
+    ("Nurses wear blue and doctors wear white.", "In the clinic nurses wear white and doctors wear blue."),
+    ("Allergies: nuts, milk.", "Allergies: eggs."),
+    ("Our bus goes through Leeds.", "Our bus goes through York."),
+    ("My seat is 12A.", "I swapped my seat with a child."),
+    ("I stretch before training.", "I stretch after training too now."),
     ("Our ram is called Boris.", "Our ram is a Texel."),
     ("The pool is 6 metres long.", "The pool's width: 6 metres."),
     ("We close the shop at 18:00.", "We close the bar at 23:00."),
