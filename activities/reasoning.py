@@ -127,6 +127,7 @@ class ReasoningActivities:
             day=call.date,
             shown=call.shown,
             constraints=constraints,
+            answering=conversation.answering.text if conversation.answering else "",
         )
         try:
             replied = await self._replied(call, model, asked, tools)

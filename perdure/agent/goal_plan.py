@@ -29,7 +29,15 @@ from perdure.agent.turns import (
     Returned,
     WantedCall,
 )
-from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, length_of, noted, shown, unnotable
+from perdure.agent.working_memory import (
+    SUMMARY_LIMIT,
+    evicted,
+    length_of,
+    noted,
+    shown,
+    unnotable,
+    without_evicted,
+)
 from perdure.model import LONGEST_QUESTION, Instant
 from perdure.names import Activity
 from perdure.skills.steps import RecallStep
@@ -310,11 +318,9 @@ def with_returned(state: TaskState, branch: str, returned: Returned) -> TaskStat
 
 
 def _compressed(conversation: Conversation, made: Compressed) -> Conversation:
-    left = len(evicted(conversation))
-    return conversation.changed(
+    return without_evicted(conversation).changed(
         summary=made.summary,
         summary_size=made.size,
-        turns=conversation.turns[left:],
         read=conversation.read + made.read,
         written=conversation.written + made.written,
     )

@@ -1,7 +1,8 @@
 """What people and programs say to a model between its turns, as it reads it. Pure.
 
 What was said stands in the conversation behind the turn that it followed, and gives way to a summary with that turn. A
-goal and constraints that were given stay for the task's life.
+goal and constraints that were given stay for the task's life, and the message that is being answered until it is
+answered.
 """
 
 from collections.abc import Sequence
@@ -65,6 +66,7 @@ def said(conversation: Conversation, message: TakenMessage) -> Conversation:
     return conversation.changed(
         turns=(*before, last),
         message=message.id,
+        answering=None,
         begun_before=conversation.begun,
         recalled=None,
         mistakes=0,

@@ -73,6 +73,7 @@ def messages(
     day: date,
     shown: int,
     constraints: Sequence[str] = (),
+    answering: str = "",
 ) -> list[Message]:
     """Return the conversation in the model's form.
 
@@ -85,6 +86,7 @@ def messages(
         day: The day that the task is about.
         shown: Characters of each text, of each call's arguments, of each result and of each message that are shown.
         constraints: What somebody said has to hold.
+        answering: What was said last, where no turn that is shown has it any more.
     """
     parts = [f"The goal:\n{goal}"] if goal else []
     parts.append(f"The day that it is about: {day} ({day:%A}).")
@@ -97,6 +99,8 @@ def messages(
             parts.append(f"{title}, as you noted:\n" + "\n".join(f"- {note}" for note in noted))
     if summary.strip():
         parts.append(f"What you did before, in short:\n{summary}")
+    if answering:
+        parts.append(f"What was said last, which you are answering with the turns below:\n{answering}")
     said: list[Message] = [Instruction(text="\n\n".join(parts))]
     for number, one in enumerate(turns):
         said += _turn(one, number, shown)

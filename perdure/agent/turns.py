@@ -106,6 +106,8 @@ class Conversation(Passed):
     """In a conversation with somebody: the id of what they said last."""
     begun_before: int = Field(default=0, exclude_if=is_empty)
     """How many turns there were before that."""
+    answering: Heard | None = Field(default=None, exclude_if=is_empty)
+    """What they said last, once the turn that it stands behind is no longer shown. Never evicted."""
     recalled: Value | None = None
     """What memory gave for the goal, or for what was said last; None: it was not asked yet."""
     notes: Notes = Notes()

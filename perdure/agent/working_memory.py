@@ -52,6 +52,7 @@ _MARK = 50
 def size(conversation: Conversation) -> int:
     """Return how many tokens a conversation takes when the model reads it."""
     notes = _length_of_notes(conversation.notes) + sum(len(one.text) for one in conversation.constraints)
+    notes += len(conversation.answering.text) if conversation.answering else 0
     turns = sum(turn.size for turn in conversation.turns)
     return (notes + conversation.summary_size + turns) // CHARACTERS
 
@@ -61,6 +62,19 @@ def evicted(conversation: Conversation) -> tuple[ModelTurn, ...]:
     is_full = size(conversation) >= LIMIT * COMPRESSED_AT or len(conversation.turns) >= TURNS
     kept = VERBATIM if conversation.exceeded < 2 else 1
     return conversation.turns[:-kept] if is_full or conversation.exceeded else ()
+
+
+def without_evicted(conversation: Conversation) -> Conversation:
+    """Return a conversation without the turns that have to give way.
+
+    The message that is being answered stands behind the turn before it, and leaves it with that turn.
+    """
+    left = evicted(conversation)
+    answering = conversation.answering
+    if conversation.message:
+        said = (one for turn in left for one in turn.heard if one.id == conversation.message)
+        answering = next(said, answering)
+    return conversation.changed(turns=conversation.turns[len(left) :], answering=answering)
 
 
 def shown(conversation: Conversation) -> int:

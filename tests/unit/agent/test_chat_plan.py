@@ -12,7 +12,8 @@ from perdure.agent.plan import Act, Action, Listen, beyond
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, Result, Value
-from perdure.agent.turns import ModelTurn, Reasoned, WantedCall
+from perdure.agent.turns import CompressCall, Compressed, ModelTurn, Reasoned, WantedCall
+from perdure.agent.working_memory import size
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.steering import TakenMessage
 from perdure.values.tasks import MemoryMode, StepStatus
@@ -67,11 +68,18 @@ class Chat:
         outcome = Reasoned(turn=ModelTurn(text=Value(inline=text), calls=calls), read=TURN - 10, written=10)
         self.ends(action, reasoned=outcome.model_dump(mode="json"))
 
-    def looks(self, *keys: str) -> None:
+    def looks(self, *keys: str, output: str = "seen") -> None:
         """Have the model take such a turn, and its calls end."""
         self.reasons(*keys)
         for action in self.begins():
-            self.ends(action, output="seen")
+            self.ends(action, output=output)
+
+    def sums_up(self) -> tuple[ModelTurn, ...]:
+        """Have the turns give way that have to; return them."""
+        [action] = self.begins()
+        assert isinstance(action.call, CompressCall), action
+        self.ends(action, compressed=Compressed(summary=Value(inline="short"), size=5).model_dump(mode="json"))
+        return action.call.turns
 
     @property
     def listens(self) -> Listen:
@@ -131,6 +139,28 @@ def test_tokens_and_turns_count_from_each_message(limits: Limits, agent: dict[st
     chat.says("And once more.")
     chat.reasons(text="Here again.")
     assert chat.listens.reply.inline == "Here again."
+
+
+def test_what_was_said_stays_in_view_until_it_is_answered_whatever_gives_way() -> None:
+    chat = Chat(Limits())
+    chat.says("Hello")
+    chat.reasons(text="Hello.")
+    chat.says("Compare the five reports.")
+    for number in range(5):
+        chat.looks(f"report {number}", output="x" * 6_000)
+    assert [[one.text for one in turn.heard] for turn in chat.sums_up()] == [["Hello"], ["Compare the five reports."]]
+    conversation = conversation_in(chat.state)
+    assert conversation.answering is not None
+    assert conversation.answering.text == "Compare the five reports."
+    assert size(conversation) - size(conversation.changed(answering=None)) == len("Compare the five reports.") // 4
+    chat.looks("report 5", output="x" * 6_000)
+    assert len(chat.sums_up()) == 1
+    assert conversation_in(chat.state).answering == conversation.answering, "whatever gives way after it"
+
+    chat.reasons(text="They agree.")
+    chat.says("Thanks.")
+    conversation = conversation_in(chat.state)
+    assert (conversation.answering, conversation.turns[-1].heard[-1].text) == (None, "Thanks.")
 
 
 def test_a_run_that_goes_on_from_an_earlier_one_counts_anew() -> None:

@@ -89,6 +89,12 @@ def test_the_model_reads_constraints_first_and_messages_behind_their_turn() -> N
     ]
 
 
+def test_the_model_reads_what_it_answers_first_where_no_turn_has_it_any_more() -> None:
+    [first] = messages("", "", Notes(), "did A", [], day=NOW.date(), shown=100, answering="Compare the reports.")
+    assert isinstance(first, Instruction)
+    assert first.text.endswith("which you are answering with the turns below:\nCompare the reports.")
+
+
 def test_what_was_said_counts_in_working_memory_is_never_shortened_and_never_leaves_before_it_was_read() -> None:
     turns = tuple(ModelTurn(text=Value(inline="x" * 4_000), size=4_000) for _ in range(6))
     before = Conversation(turns=turns, begun=6, exceeded=2)

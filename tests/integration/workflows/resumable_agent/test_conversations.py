@@ -81,6 +81,25 @@ async def test_each_message_is_answered_with_all_that_was_said_before_in_view(ag
         await one.replay(handle)
 
 
+async def test_what_is_being_answered_stays_in_view_however_much_was_done_for_it(agents: Agents) -> None:
+    def script(asked: Asked) -> Says:
+        if len(server.asked) <= 7:
+            return Says(calls=(Call("echo", {"value": f"{len(server.asked)} ".ljust(6_000, "x")}),))
+        return Says("They agree.")
+
+    async with agents(script) as (one, server):
+        handle = await one.start(chat())
+        assert (await say(handle, "Compare the reports.")).text == "They agree."
+        summed_up = [asked for asked in server.asked if "\nWhat you did before" in asked.first]
+        assert len(summed_up) > 1
+        assert all("answering with the turns below:\nCompare the reports." in asked.first for asked in summed_up)
+        assert (await say(handle, "Thanks.")).text == "They agree."
+        assert server.asked[-1].told[-1] == "Thanks."
+        assert "Compare the reports." not in server.asked[-1].first.partition("answering with")[2]
+        await handle.cancel()
+        await one.replay(handle)
+
+
 @pytest.mark.slow
 async def test_what_the_agent_asked_for_in_a_conversation_is_not_in_its_session(agents: Agents) -> None:
     asked = f"{'It is locked. ' * 34}Whose is it, then? What is your PIN?"
