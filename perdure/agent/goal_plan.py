@@ -10,7 +10,7 @@ from typing import Any
 from perdure.agent.goal_calls import REPEATS_TOLD, TurnCalls, inline_limit_of, place_of
 from perdure.agent.loops import repeated_with, repetitions
 from perdure.agent.messages import hear
-from perdure.agent.plan import Act, Action, ActionFailure, Finish, Move, Unanswered
+from perdure.agent.plan import Act, Action, ActionFailure, Finish, Move, Unanswered, beyond
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
@@ -105,9 +105,10 @@ class GoalPlan:
             return Act()
         if last is not None and last.is_answer:
             return Finish(evaluation=self._answer(last))
-        if problem := self._exhausted(conversation, state.used.tokens):
-            return Finish(problem=problem)
-        return Act(actions=(self._turn(conversation, now, state.earlier),))
+        problem, turn = self._exhausted(conversation, state.used.tokens), self._turn(conversation, now, state.earlier)
+        if last is not None and last.stands and (problem or beyond(self._task.limits, turn, state)):
+            return Finish(evaluation=self._answer(last))
+        return Finish(problem=problem) if problem else Act(actions=(turn,))
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
         """Return the state after a turn, a call or a summary."""

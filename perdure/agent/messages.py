@@ -33,7 +33,7 @@ def hear(conversation: Conversation, messages: Sequence[TakenMessage]) -> Conver
     new = [one for one in messages if not one.id or one.id not in conversation.messages]
     if not new:
         return conversation
-    said = tuple(Heard(id=one.id, text=_told(one), by=one.by, at=one.at) for one in new)
+    said = tuple(Heard(id=one.id, text=_told(one), by=one.by, at=one.at, sets_aim=not one.text) for one in new)
     # Before its first turn there is none that they could stand behind.
     *before, last = conversation.turns or (ModelTurn(),)
     last = last.changed(heard=(*last.heard, *said), size=last.size + sum(len(one.text) for one in said))
@@ -58,7 +58,7 @@ def said(conversation: Conversation, message: TakenMessage) -> Conversation:
     The turns that the model may take count from here on, and memory is asked again. Of what was said before and got no
     answer, the last messages stay.
     """
-    heard = Heard(id=message.id, text=message.text, by=message.by, at=message.at)
+    heard = Heard(id=message.id, text=message.text, by=message.by, at=message.at, sets_aim=True)
     *before, last = conversation.turns or (ModelTurn(),)
     kept = (*last.heard[-UNANSWERED_KEPT:], heard)
     size = last.size + sum(len(one.text) for one in kept) - sum(len(one.text) for one in last.heard)

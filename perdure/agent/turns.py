@@ -68,7 +68,13 @@ class ModelTurn(Passed):
     @property
     def is_answer(self) -> bool:
         """Whether it ends the task: its text is the answer."""
-        return not (self.calls or self.told or self.heard)
+        return self.stands and not self.heard
+
+    @property
+    def stands(self) -> bool:
+        """Whether its text answers, and all that was said after it leaves the goal and its constraints as they are."""
+        aims = any(one.sets_aim for one in self.heard)
+        return self.text != Value() and not (self.calls or self.told or aims)
 
     @property
     def is_open(self) -> bool:

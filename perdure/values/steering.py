@@ -188,6 +188,8 @@ class Heard(Passed):
     text: str
     by: Actor
     at: Instant
+    sets_aim: bool = False
+    """Whether no answer before it stands any more: a redirection does, and what is said in a conversation."""
 
 
 class Steered(Passed):

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from perdure import Limits
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
 from perdure.agent.offered_skills import OfferedSkill
-from perdure.agent.plan import Act, Action, ActionFailure, Finish
+from perdure.agent.plan import Act, Action, ActionFailure, Finish, beyond
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.skill_actions import SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
@@ -38,7 +38,9 @@ NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 AGENT: dict[str, Any] = {"name": "a", "tools": ["look", "send"], "approve": ["send"], "turns": 50}
 
 
-def plan_of(memory: MemoryMode = MemoryMode.OFF, **agent: Any) -> tuple[GoalPlan, TaskState]:
+def plan_of(
+    memory: MemoryMode = MemoryMode.OFF, *, limits: Limits | None = None, **agent: Any
+) -> tuple[GoalPlan, TaskState]:
     prepared = PreparedTask.model_validate(
         {
             "tenant": "t",
@@ -50,7 +52,8 @@ def plan_of(memory: MemoryMode = MemoryMode.OFF, **agent: Any) -> tuple[GoalPlan
             "heartbeat": 4,
         }
     )
-    plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="Find it", memory=memory), prepared)
+    task = TaskRun(task_id="k", user_id="u", goal="Find it", memory=memory, limits=limits or Limits())
+    plan = GoalPlan(task, prepared)
     return plan, plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
 
 
@@ -307,6 +310,36 @@ def test_the_bounds_of_the_agent_end_the_task(agent: dict[str, Any], problem: st
     move = plan.next(state, NOW)
     assert isinstance(move, Finish)
     assert problem in move.problem
+
+
+@pytest.mark.parametrize(
+    ("agent", "limits"),
+    [({"turns": 2}, Limits()), ({"tokens": 220}, Limits()), ({}, Limits(tokens=220)), ({}, Limits())],
+    ids=["turns", "tokens", "limits.tokens", "control"],
+)
+@pytest.mark.parametrize("last", ["message", "redirection", "no answer"])
+def test_an_answer_stands_where_a_message_came_and_no_turn_is_left(
+    agent: dict[str, Any], limits: Limits, last: str
+) -> None:
+    plan, state = plan_of(limits=limits, **agent)
+    state = returned(plan, reasoned(plan, state, wanted("look")))
+    state = reasoned(plan, state, text="five", told="Your turn was cut off" if last == "no answer" else "")
+    what = {"goal": "Find another"} if last == "redirection" else {"text": "Thanks."}
+    message = {"id": "one", "by": Actor(kind=ActorKind.PERSON, id="ada"), "at": NOW, **what}
+    heard = plan.heard(state, [TakenMessage.model_validate(message)])
+    assert heard is not None
+    if not agent and limits == Limits():
+        assert [action.path for action in actions(plan, heard)] == ["turn[3]"], "it is read"
+        return
+    move = plan.next(heard, NOW)
+    if last == "message":
+        assert isinstance(move, Finish)
+        assert move.evaluation is not None
+        assert move.evaluation.scope.inputs == {"answer": Value(inline="five")}
+    elif isinstance(move, Finish):
+        assert move.problem
+    else:
+        assert beyond(limits, actions(plan, heard)[0], heard), "the task fails with that"
 
 
 def test_what_the_context_cannot_hold_gives_way_more_and_more_and_then_the_task_ends() -> None:

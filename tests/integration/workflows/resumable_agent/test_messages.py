@@ -16,7 +16,7 @@ from perdure.model import Instant
 from perdure.values.steering import InterventionKind
 from perdure.values.tasks import Phase, TaskResult
 from tests.conftest import Servers
-from tests.support.goals import Agents, agents_on, goal
+from tests.support.goals import AGENT, Agents, agents_on, goal
 from tests.support.harness import Bench
 from tests.support.turn_server import Asked, Call, Fails, Says, TurnServer
 from tests.support.waiting import progress_of, until, until_true
@@ -101,6 +101,23 @@ async def test_a_message_during_the_turn_that_would_have_ended_the_task_is_seen_
     assert (result.output, len(server.asked)) == ("Look again.", 3)
     [intervention] = result.interventions
     assert (intervention.kind, intervention.by, intervention.because) == (InterventionKind.TOLD, ADA, "")
+
+
+async def test_an_answer_in_the_last_turn_that_the_agent_may_take_stands_though_a_message_came(agents: Agents) -> None:
+    gate = Gate(2)
+
+    def script(asked: Asked) -> Says:
+        gate.pass_()
+        return Says("It is 1") if asked.turns else Says(calls=(Call("echo", {"value": 1}),))
+
+    async with agents(script, AGENT.replace("turns: 30", "turns: 2")) as (one, server):
+        handle = await one.start(goal())
+        await asyncio.to_thread(gate.reached.wait, 60)
+        await tell(handle, "Thanks.")
+        gate.open()
+        result = await handle.result()
+        await one.replay(handle)
+    assert (result.output, len(server.asked)) == ("It is 1", 2)
 
 
 @pytest.mark.slow
