@@ -6,6 +6,7 @@ from perdure.agent.plan import Act, Action, ActionFailure, Finish, Unanswered
 from perdure.agent.preparation import PreparedTask
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
+from perdure.agent.step_paths import skill_of
 from perdure.agent.steps.calls import Compensation, Ended, Result, StepCall
 from perdure.model import Instant
 from perdure.skills.steps import COMPENSATE, ToolStep
@@ -82,7 +83,7 @@ class CompensationPlan:
             **context_of(self._task, self._prepared, path, now),
             step=ToolStep(id=COMPENSATE, tool=undoing.tool),
             arguments=undoing.arguments,
-            acting=acting_of(self._task, self._prepared, state),
+            acting=acting_of(self._task, self._prepared, state, skill_of(self._prepared, undoing.path)),
             resumed=state.branches[COMPENSATE].resumed,
             timeout=shape.timeout,
             binding=self._prepared.binding if shape.effect.is_once else None,

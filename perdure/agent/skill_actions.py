@@ -14,6 +14,7 @@ from perdure.agent.route import Here, Route
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import (
+    Acting,
     Ended,
     ExpandCall,
     LetCall,
@@ -99,9 +100,9 @@ class SkillActions:
             case LetStep():
                 how: dict[str, Any] = _naming(step, of)
             case ToolStep():
-                how = self._calling(state, branch, step, of)
+                how = self._calling(state, branch, step, of | {"acting": self._acting(state, cursors, branch)})
             case ForeignStep():
-                how = self._calling_others(state, branch, step, of)
+                how = self._calling_others(state, branch, step, of | {"acting": self._acting(state, cursors, branch)})
             case SkillStep():
                 how = self._entering(step, of)
             case WaitStep():
@@ -124,12 +125,15 @@ class SkillActions:
         applies = on_failure_of(at) is not OnFailure.CONTINUE
         return Action(branch=branch, path=at.path, applies_lessons=applies, **how)
 
+    def _acting(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str) -> Acting:
+        """Return for whom a branch's step calls a tool."""
+        return acting_of(self._task, self._prepared, state, self._route.skill(cursors, branch).name)
+
     def _calling(self, state: TaskState, branch: str, step: ToolStep, of: dict[str, Any]) -> dict[str, Any]:
         """Return the action that calls a tool."""
         prepared, here = self._prepared, state.branches[branch]
         shape = prepared.tools[step.tool]
-        of |= {"resumed": here.resumed, "timeout": shape.timeout, "acting": acting_of(self._task, prepared, state)}
-        of["lessons"] = here.lessons
+        of |= {"resumed": here.resumed, "timeout": shape.timeout, "lessons": here.lessons}
         if shape.effect.is_once:
             earlier = state.earlier or (state.started_at if here.again else None)
             of |= {"binding": prepared.binding, "earlier": earlier}
@@ -139,7 +143,7 @@ class SkillActions:
     def _calling_others(self, state: TaskState, branch: str, step: ForeignStep, of: dict[str, Any]) -> dict[str, Any]:
         """Return the action that works out a call of an activity or a workflow of others."""
         prepared, here = self._prepared, state.branches[branch]
-        of |= {"resumed": here.resumed, "acting": acting_of(self._task, prepared, state)}
+        of |= {"resumed": here.resumed}
         if step.declared.is_once:
             earlier = state.earlier or (state.started_at if here.again else None)
             of |= {"binding": prepared.binding, "earlier": earlier}

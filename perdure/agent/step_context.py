@@ -33,9 +33,23 @@ def context_of(
     }
 
 
-def acting_of(task: TaskRun, prepared: PreparedTask, state: TaskState) -> Acting:
-    """Return for whom a tool is called now, and how far the task is."""
-    return Acting(user=task.user_id, agent=task.agent, skill=task.skill, date=prepared.date, done=state.done)
+def acting_of(task: TaskRun, prepared: PreparedTask, state: TaskState, skill: str = "") -> Acting:
+    """Return for whom a tool is called now, and how far the task is.
+
+    Args:
+        task: The task.
+        prepared: What it is pinned to.
+        state: How far it is.
+        skill: The skill whose step calls it; empty: a model does.
+    """
+    return Acting(
+        user=task.user_id,
+        agent=task.agent,
+        skill=skill,
+        task_skill=task.skill,
+        date=prepared.date,
+        done=state.done,
+    )
 
 
 def observed_at(day: date | None, now: Instant) -> Instant:

@@ -1,4 +1,4 @@
-"""The steps that a person may name: those that a task can have, by their paths. Pure."""
+"""The steps that a task can have, by their paths: those that a person may name, and whose they are. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -40,6 +40,20 @@ def require_step(state: TaskState, path: str) -> None:
         if found is None or step is None or (found[2] and not isinstance(step, ForEach)):
             raise InvalidTask("step", f"the task has no step {path!r}", fix=nearest(part, here))
         steps = _inside(state.prepared, step) if found[2] or isinstance(step, SkillStep) else ()
+
+
+def skill_of(prepared: PreparedTask, path: str) -> str:
+    """Return the name of the skill whose step a task has at a path: its own, or one that a step runs; empty: none."""
+    if prepared.skill is None:
+        return ""
+    name, steps = prepared.skill.name, prepared.skill.steps
+    for part in path.split(".")[:-1]:
+        step = next((one for one in _side_by_side(steps) if one.id == part.partition("[")[0]), None)
+        if step is None:
+            break
+        name = step.skill if isinstance(step, SkillStep) else name
+        steps = _inside(prepared, step)
+    return name
 
 
 def _side_by_side(steps: tuple[Step, ...]) -> Iterator[Step]:

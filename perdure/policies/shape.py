@@ -20,7 +20,7 @@ from perdure.yaml_text import read_document
 VISIBLE = ("tool", "arguments", "user", "agent", "state")
 """What a condition sees of the call that is about to be made."""
 
-STATE = ("task", "skill", "step", "date", "effect", "memory", "done")
+STATE = ("task", "skill", "task_skill", "step", "date", "effect", "memory", "done")
 """The fields of ``state``."""
 
 MOST_POLICIES = 200

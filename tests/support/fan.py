@@ -96,7 +96,7 @@ class FanPlan:
             memory=self._task.memory,
             occurred_at=now,
             step=ToolStep(id=name, tool="dwell"),
-            acting=acting_of(self._task, state.prepared, state),
+            acting=acting_of(self._task, state.prepared, state, self._task.skill),
             arguments=Value(inline=arguments),
         )
         shape = ToolShape(effect=Effect.IDEMPOTENT, timeout=5.0)

@@ -122,7 +122,9 @@ class Acting(Passed):
     user: UserId
     agent: str
     skill: str
-    """Empty for a goal."""
+    """The one whose step acts: the task's own, or one that a step runs; empty for a goal."""
+    task_skill: str
+    """The one that the task runs; empty for a goal."""
     date: datetime.date
     done: int
     """How many steps of the task had ended."""

@@ -77,6 +77,7 @@ class Enforcer:
             state={
                 "task": call.task_id,
                 "skill": acting.skill,
+                "task_skill": acting.task_skill,
                 "step": call.path,
                 "date": acting.date.isoformat(),
                 "effect": effect.value,

@@ -23,7 +23,7 @@ def remembered(turn: int, place: int) -> str:
         path=path_of(turn, place),
         occurred_at=NOW,
         step=RememberStep(id="call", remember=(template,)),
-        acting=Acting(user="ada", agent="worker", skill="", date=NOW.date(), done=0),
+        acting=Acting(user="ada", agent="worker", skill="", task_skill="", date=NOW.date(), done=0),
     )
     [item], _ = items_of(call.step.remember, {}, call)
     return item.item.occurrence

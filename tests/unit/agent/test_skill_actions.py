@@ -11,7 +11,7 @@ from perdure.agent.preparation import InnerSkill, PreparedTask
 from perdure.agent.skill_actions import is_literal
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, Result, Resumed, Value
+from perdure.agent.steps.calls import Ended, Result, Resumed, StepCall, Value
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall
 from perdure.model import DEEPEST_VALUE
@@ -68,7 +68,8 @@ def test_a_call_of_others_is_claimed_where_it_must_happen_once(step: str, is_onc
     call = action.call
     assert isinstance(call, ForeignCall)
     assert (call.resumed, call.binding, call.earlier) == (RESUMED, BINDING if is_once else None, None)
-    assert (call.acting.user, call.acting.agent, call.acting.skill, call.acting.done) == ("ada", "clerk", "s", 1)
+    acting = call.acting
+    assert (acting.user, acting.agent, acting.skill, acting.task_skill, acting.done) == ("ada", "clerk", "s", "s", 1)
     for later, since in (
         (state.changed(earlier=EARLIER), EARLIER),
         (state.branch(MAIN, again=True), NOW),
@@ -96,6 +97,21 @@ def entered(inner: str, more: str = "") -> tuple[SkillPlan, TaskState, Action]:
 
 
 INNER = "name: inner\ninputs: {n: string}\nsteps: [{id: b, tool: t}]\n"
+
+
+@pytest.mark.parametrize("step", ["{id: b, tool: t}", "{id: b, activity: Charge, queue: q}"])
+def test_policies_are_asked_for_the_skill_whose_step_acts(step: str) -> None:
+    plan, state = begun("[{id: a, skill: inner}, {id: c, tool: t}]", f"name: inner\nsteps: [{step}]\n")
+    state = plan.ended(state, MAIN, DONE.changed(inputs={}))
+    for path, skill in (("a.b", "inner"), ("c", "s")):
+        [action] = actions_of(plan, state)
+        assert action.path == path
+        assert isinstance(action.call, StepCall | ForeignCall)
+        assert (action.call.acting.skill, action.call.acting.task_skill) == (skill, "s")
+        state = plan.ended(state, action.branch, DONE)
+        if path == "a.b":
+            [leaving] = actions_of(plan, state)
+            state = plan.ended(state, leaving.branch, DONE)
 
 
 def test_a_skill_that_gives_something_back_is_left_by_an_activity_that_counts_as_no_step() -> None:

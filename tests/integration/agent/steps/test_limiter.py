@@ -40,7 +40,7 @@ def limited(*limits: CallLimit) -> Tool[..., Any]:
 
 
 def call(tenant: str, timeout: float | None = None) -> StepCall:
-    acting = Acting(user="ada", agent="agent", skill="s", date=NOW.date(), done=0)
+    acting = Acting(user="ada", agent="agent", skill="s", task_skill="s", date=NOW.date(), done=0)
     step = ToolStep(id="a", tool="t")
     of: dict[str, Any] = {"tenant": tenant, "session": "s", "task_id": "t", "path": "a", "occurred_at": NOW}
     return StepCall(acting=acting, step=step, timeout=timeout, epoch=0, **of)

@@ -176,6 +176,18 @@ async def test_a_condition_sees_who_acts_and_where_the_task_is(
     assert result.output == ("failed" if stops else "done")
 
 
+async def test_a_policy_on_a_skill_holds_where_another_one_runs_it_as_a_step(agents: Bench, policies: Policies) -> None:
+    ledger = agents.ledger()
+    inner = agents.skill(appending(ledger))
+    policies.write("not-by-this-skill", when=f"tool == 'append' && state.skill == '{inner}'")
+    outer = agents.skill(f"steps: [{{id: run, skill: {inner}}}]")
+    message = await failure_of(await agents.start(agents.task(outer)))
+    assert "PRD305 run.write: append may not be called here, by policy not-by-this-skill" in message
+    policies.write("not-by-this-skill", when=f"tool == 'append' && state.task_skill == '{inner}'")
+    await (await agents.start(agents.task(outer))).result()
+    assert written(ledger) == ["sent"]
+
+
 async def test_an_exception_lets_its_own_policy_be_silent(agents: Bench, policies: Policies) -> None:
     policies.write("no-sending", when=SENDS, unless="state.effect == 'once'")
     assert (await agents.run(appending(agents.ledger()))).output == "done"

@@ -22,7 +22,7 @@ APPROVAL, UNKNOWN = QuestionKind.APPROVAL, QuestionKind.UNKNOWN_EFFECT
 def call(more: dict[str, Any], reached: dict[str, Any] | None, answer: TakenAnswer) -> StepCall:
     resume = Reached(**reached).model_dump(mode="json") if reached is not None else None
     return StepCall(
-        acting=Acting(user="ada", agent="agent", skill="s", date=NOW.date(), done=0),
+        acting=Acting(user="ada", agent="agent", skill="s", task_skill="s", date=NOW.date(), done=0),
         tenant="t_1",
         session="s",
         task_id="t",

@@ -20,7 +20,7 @@ from perdure.values.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CALL = StepCall(
-    acting=Acting(user="ada", agent="agent", skill="s", date=NOW.date(), done=0),
+    acting=Acting(user="ada", agent="agent", skill="s", task_skill="s", date=NOW.date(), done=0),
     tenant="t_1",
     session="s",
     task_id="t",

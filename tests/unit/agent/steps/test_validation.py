@@ -213,7 +213,7 @@ def test_a_step_can_shorten_the_time_of_its_tool_and_not_lengthen_it() -> None:
 @given(declared=st.floats(0.1, 4_000), seconds=st.integers(1, 5_000))
 def test_a_call_is_never_cut_off_later_than_its_tool_declares(declared: float, seconds: int) -> None:
     context = {"tenant": "t", "session": "s", "task_id": "t", "path": "a", "occurred_at": "2026-01-02T00:00:00Z"}
-    acting = {"user": "ada", "agent": "a", "skill": "s", "date": "2026-01-02", "done": 0}
+    acting = {"user": "ada", "agent": "a", "skill": "s", "task_skill": "s", "date": "2026-01-02", "done": 0}
     step = {"id": "a", "tool": "echo", "timeout": f"{seconds}s"}
     call = StepCall.model_validate({**context, "acting": acting, "step": step})
     assert call.cut_after(declared) == min(declared, seconds)
