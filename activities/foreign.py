@@ -93,7 +93,7 @@ class ForeignActivities:
         except WorkflowFailureError as problem:
             cause = problem.cause
             # Where its caller has continued as new, only this activity learns what a task that failed has used.
-            beats().tokens += tokens_of_task(cause)
+            beats().tokens = tokens_of_task(cause)
             raise WorkflowFailed(f"the workflow {call.workflow_id} failed: {type(cause).__name__}: {cause}") from None
         except RPCError as error:
             raise of_call(error) from error

@@ -22,6 +22,8 @@ async def answer_of(
 ) -> Answered:
     """Return a model's answer to a request; one that cannot be used is asked for again.
 
+    Answers of earlier attempts count with those of this one: how many could not be used, and what they have used.
+
     Args:
         models: The models of this worker.
         name: Which one; empty: the installation's.
@@ -38,16 +40,17 @@ async def answer_of(
     """
     with had_elsewhere():
         model = models.get(name)
-    said, used, problem = [Instruction(text=request)], 0, ""
-    for _ in range(ASKED):
+    said, problem = [Instruction(text=request)], "no reason is known any more"
+    while beats().unusable < ASKED:
         replied = await model.reply(instructions, said, answer_tools(fields))
-        used += replied.usage.total
         # An answer that leads to nothing is paid for as well.
         beats().tokens += replied.usage.total
         if replied.declined:
             raise ExpectationFailed(f"{asking}: the model declines to answer")
         output, problem = read_answer(fields, replied)
         if not problem:
-            return Answered(output, used)
+            return Answered(output, beats().tokens)
+        beats().unusable += 1
+        beats().tell()
         said = [Instruction(text=request), Instruction(text=f"Your last answer cannot be used: {problem}.")]
     raise ExpectationFailed(f"{asking}: {ASKED} answers of the model cannot be used; of the last one, {problem}")

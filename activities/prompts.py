@@ -41,6 +41,4 @@ class PromptActivities:
             how: Any = {"instructions": INSTRUCTIONS, "fields": step.output, "asking": call.path}
             return await answer_of(self._models, step.model, request=request, **how)
 
-        outcome = await self._runner.prompt(call, answer)
-        # Those of answers that could not be used as well.
-        return outcome.changed(tokens=beats().tokens)
+        return await self._runner.prompt(call, answer, beats())

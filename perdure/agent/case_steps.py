@@ -1,6 +1,7 @@
 """The outcomes of a skill's steps where a case says what is returned and what fails. Calls no tool, model or store."""
 
 from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
@@ -51,6 +52,14 @@ _RECALLED: Mapping[str, JsonValue] = {"items": [], "records": {}, "context": ""}
 """What a recall finds if a case says nothing about it."""
 
 
+@dataclass
+class _Tries:
+    """How often a case's model was asked in vain."""
+
+    failures: int = 0
+    unusable: int = 0
+
+
 class InlineValues(Values):
     """Values that are never kept elsewhere."""
 
@@ -90,7 +99,7 @@ class CaseSteps:
             case StepCall() as call:
                 outcome: Awaitable[Ended | Asks | Waits] = self._tool(call)
             case PromptCall() as call:
-                outcome = self.evaluator.prompt(call, lambda _: self._reply(call))
+                outcome = self.evaluator.prompt(call, lambda _: self._reply(call), _Tries())
             case RecallCall() as call:
                 outcome = self._recall(call)
             case RememberCall() as call:

@@ -12,13 +12,17 @@ from temporalio import activity
 
 _WITHOUT_TIMEOUT = 6.0
 
+_UNTOLD = (0, 0, 0, 0)
+"""What a heartbeat tells, where there was none."""
+
 
 @dataclass
 class Beats:
     """What an attempt reports: each heartbeat to the next attempt, and its failure to the person asked about it."""
 
     failures: int
-    """How many attempts failed with an exception of the tool's own; killed ones do not count."""
+    """How many attempts failed with an exception of the tool's own, or how often what a model answered was not what its
+    step expects; killed attempts do not count."""
     acted: bool
     """Whether this attempt, or one before it, may have done what must not happen twice."""
     arguments: str = ""
@@ -26,11 +30,17 @@ class Beats:
     deadline: datetime.datetime | None = None
     """Until when its call can act, for its failure."""
     tokens: int = 0
-    """Tokens that a model read and wrote for it, for its failure."""
+    """Tokens that a model read and wrote in this attempt and those before it."""
+    unusable: int = 0
+    """How many answers of a model could not be used since the last failure."""
 
-    def tell(self) -> None:
-        """Send a heartbeat."""
-        activity.heartbeat(self.failures, 0)
+    def tell(self, untouched: int = 0) -> None:
+        """Send a heartbeat.
+
+        Args:
+            untouched: The number of the attempt, where nothing had happened until its end; 0: nobody knows.
+        """
+        activity.heartbeat(self.failures, untouched, self.tokens, self.unusable)
 
 
 _current: ContextVar[Beats] = ContextVar("beats")
@@ -57,7 +67,13 @@ async def beating() -> AsyncGenerator[None]:
         return
     interval = (info.heartbeat_timeout.total_seconds() if info.heartbeat_timeout else _WITHOUT_TIMEOUT) / 3
     told = info.heartbeat_details
-    mine = Beats(failures=int(told[0]) if told else 0, acted=not nothing_done_before(info.attempt, told))
+    failures, _, tokens, unusable = (*map(int, told[: len(_UNTOLD)]), *_UNTOLD[len(told) :])
+    mine = Beats(
+        failures=failures,
+        acted=not nothing_done_before(info.attempt, told),
+        tokens=tokens,
+        unusable=unusable,
+    )
     _current.set(mine)
 
     async def beat() -> None:
@@ -69,7 +85,7 @@ async def beating() -> AsyncGenerator[None]:
     try:
         yield
     except BaseException:
-        activity.heartbeat(mine.failures, 0 if mine.acted else info.attempt)
+        mine.tell(untouched=0 if mine.acted else info.attempt)
         raise
     finally:
         task.cancel()
@@ -90,9 +106,11 @@ def nothing_done_before(attempt: int, told: Sequence[Any]) -> bool:
     False
     >>> nothing_done_before(3, [0, 1])  # Nothing is known of the second one.
     False
+    >>> nothing_done_before(3, [0, 2, 150, 1])  # So it is where a model was asked.
+    True
     >>> nothing_done_before(1, [0, 0])  # The activity was reset.
     False
     """
     if not told:
         return attempt == 1
-    return attempt > 1 and told[1:] == [attempt - 1]
+    return attempt > 1 and told[1:2] == [attempt - 1]

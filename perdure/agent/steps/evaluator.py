@@ -24,7 +24,7 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.judgements import Judged, judge_request
-from perdure.agent.steps.prompt_steps import Answered
+from perdure.agent.steps.prompt_steps import Answered, PromptTries
 from perdure.agent.steps.recall_steps import terms_of
 from perdure.agent.steps.resume_point import Reached, question_of
 from perdure.agent.steps.task_calls import EvaluateCall, Evaluated
@@ -70,12 +70,13 @@ class StepEvaluator:
     def __init__(self, values: Values) -> None:
         self._values = values
 
-    async def prompt(self, call: PromptCall, answer: Callable[[str], Awaitable[Answered]]) -> Ended:
+    async def prompt(self, call: PromptCall, answer: Callable[[str], Awaitable[Answered]], tries: PromptTries) -> Ended:
         """Run a step that a language model answers.
 
         Args:
             call: The step.
             answer: Returns the model's answer to a request.
+            tries: Those of the attempts before; counts those of this one.
 
         Raises:
             ExpectationFailed: No answer is what the step expects, and in time.
@@ -83,7 +84,7 @@ class StepEvaluator:
         names, step = await self._values.names(call.tenant, call.task_id, call.scope), call.step
         if not runs(step.when, names, call.path):
             return SKIPPED
-        answered = await _answered(call, names, answer)
+        answered = await _answered(call, names, answer, tries)
         known = {**names, "output": answered.output}
         ended, parts = remembering(call, step, known), await self.keep(call, {"output": answered.output})
         return ended.changed(result=ended.result.changed(parts=parts), tokens=answered.tokens)
@@ -246,11 +247,15 @@ def _told(so_far: Reached) -> dict[str, Any]:
 
 
 async def _answered(
-    call: PromptCall, names: Mapping[str, JsonValue], answer: Callable[[str], Awaitable[Answered]]
+    call: PromptCall,
+    names: Mapping[str, JsonValue],
+    answer: Callable[[str], Awaitable[Answered]],
+    tries: PromptTries,
 ) -> Answered:
     """Return the first answer that is in time, and what the step expects; the model is asked as often as it says."""
-    step, request, problem = call.step, _request(call, names), ExpectationFailed(f"{call.path}: nobody was asked")
-    for _ in range(step.tries):
+    step, request = call.step, _request(call, names)
+    problem = ExpectationFailed(f"{call.path}: no answer was in time and what is expected (retry: {step.tries})")
+    while tries.failures < step.tries:
         try:
             async with asyncio.timeout(duration_of(step.timeout).total_seconds() if step.timeout else None):
                 answered = await answer(request)
@@ -262,6 +267,8 @@ async def _answered(
             problem = ExpectationFailed(f"{call.path}: the model took longer than {step.timeout} to answer")
         except ExpectationFailed as unusable:
             problem = unusable
+        tries.failures += 1
+        tries.unusable = 0
     raise problem
 
 

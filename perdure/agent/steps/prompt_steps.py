@@ -1,7 +1,7 @@
 """A step that a language model answers: its instructions, and the reading of its answer. Pure."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
 
@@ -35,6 +35,15 @@ class Answered(NamedTuple):
     output: JsonValue
     tokens: int
     """Tokens that it read and wrote, of answers that could not be used as well."""
+
+
+class PromptTries(Protocol):
+    """How often a step's model was asked in vain, over all attempts at the step."""
+
+    failures: int
+    """How often no answer came that was in time, and what the step expects."""
+    unusable: int
+    """How many answers could not be used since then."""
 
 
 def answer_tools(fields: Mapping[str, InputType]) -> list[ToolSpec]:

@@ -156,6 +156,56 @@ output: "${[steps.third.output, steps.never.problem, steps.slow.problem]}"
     assert result.tokens == server.tokens
 
 
+async def test_answers_of_an_attempt_that_failed_count_with_those_of_the_next(prompted: Prompted) -> None:
+    skill = """
+steps:
+  - {id: usable, prompt: Usable., output: {n: integer}}
+  - {id: never, prompt: Never., output: {n: integer}, on_failure: continue}
+  - {id: twice, prompt: Twice., expect: "${output == 'yes'}", retry: 2, on_failure: continue}
+output: "${[steps.never.problem, steps.twice.problem]}"
+"""
+    asked_of = Counter[str]()
+
+    def script(asked: Asked) -> Says | Fails:
+        asked_of[asked.first] += 1
+        match asked.first, asked_of[asked.first]:
+            case _, 2:
+                return Fails(429)
+            case "Usable.", 3:
+                return Says(calls=(Call("answer", {"n": 1}),))
+            case _:
+                return Says("no")
+
+    async with prompted(script) as (one, server):
+        handle = await one.start(one.task(one.skill(skill)))
+        result = await handle.result()
+        await one.replay(handle)
+    never, twice = cast("list[str]", result.output)
+    assert "3 answers of the model cannot be used" in never
+    assert "the answer is not what is expected" in twice
+    assert asked_of == {"Usable.": 3, "Never.": 4, "Twice.": 3}, "with one failure of the server each"
+    assert result.tokens == server.tokens
+
+
+async def test_what_a_judge_has_used_counts_where_its_server_fails_between_two_answers(prompted: Prompted) -> None:
+    skill = "steps: [{id: one, tool: echo, args: {value: 1}}]\noutput: '${steps.one.output}'\njudge: It is polite.\n"
+
+    def script(_: Asked) -> Says | Fails:
+        match len(server.asked):
+            case 1:
+                return Says("no")
+            case 2:
+                return Fails(500)
+            case _:
+                return Says(calls=(Call("answer", {"passed": True, "reason": "It is."}),))
+
+    async with prompted(script) as (one, server):
+        result = await one.run(skill)
+    assert result.evaluation is not None
+    assert result.evaluation.judgements[0].passed
+    assert (len(server.asked), result.tokens) == (3, server.tokens)
+
+
 async def test_a_model_that_declines_or_refuses_is_not_asked_again(prompted: Prompted) -> None:
     answers = {"Decline.": Says(declines=True), "Refuse.": Fails(400, body='{"error": {"message": "bad"}}')}
     async with prompted(lambda asked: answers[asked.first]) as (one, server):
