@@ -32,6 +32,7 @@ from perdure.values.episodes import DRAFT, LONGEST, Episode, EpisodeKind, import
 from perdure.values.items import Item
 from perdure.values.questions import TakenAnswer
 from perdure.values.statements import Said
+from perdure.values.steering import GivenFeedback
 
 _log = structlog.get_logger(__name__)
 
@@ -141,6 +142,12 @@ class SessionWriter:
                 call, attempt.workflow_id, problem, attempt.report.arguments, datetime.now(UTC)
             )
             await self.write(call.tenant, call.session, [found], epoch=call.epoch, patience=_patience(attempt))
+
+    async def judged(
+        self, tenant: str, session: str, given: GivenFeedback, identifier: str, workflow_id: str, *, epoch: int | None
+    ) -> None:
+        """Write a person's word on a task, once for the id of that word; see ``step_episodes.judged``."""
+        await self.write(tenant, session, [step_episodes.judged(given, identifier, workflow_id)], epoch=epoch)
 
     async def observed(self, tenant: str, session: str, turns: Sequence[Said], *, epoch: int | None) -> None:
         """Write what people and agents said to each other in a session, under an epoch."""

@@ -1,4 +1,4 @@
-"""A person's word on a task that has ended, as an activity: kept, and counted instead of how the task ended itself."""
+"""A person's word on a task, as activities: into its session and, once it has ended, instead of how it ended itself."""
 
 from dataclasses import dataclass
 
@@ -6,18 +6,19 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.episodes import SessionWriter
 from activities.outcomes import EndedTask, TaskOutcomes
 from perdure.crashpoints import CrashPoint, reached
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask, TaskConflict
 from perdure.memory.audit.audit import Audit
-from perdure.names import BINDING, TASK, Activity, Workflow
+from perdure.names import BINDING, SESSION, TASK, Activity, Workflow
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
 from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import of_call
 from perdure.values.bindings import TaskBinding
-from perdure.values.feedback import LateFeedback, LateFeedbackCall, LateVerdict, verdict
+from perdure.values.feedback import FeedbackNote, LateFeedback, LateFeedbackCall, LateVerdict, verdict
 from perdure.values.steering import GivenFeedback, require_judge, require_named
 from perdure.values.tasks import TaskResult
 
@@ -27,13 +28,20 @@ JUDGED = "task judged"
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackActivities:
-    """The activity that takes a person's word, and what it needs."""
+    """The activities that take a person's word, and what they need."""
 
     client: Client
     outcomes: TaskOutcomes
+    session: SessionWriter
     audit: Audit
     leases: Leases
     erasures: RedisErasures
+
+    @activity.defn(name=Activity.NOTE_FEEDBACK)
+    async def note(self, call: FeedbackNote) -> None:
+        """Write what a person says of a running task into the task's session."""
+        workflow_id = str(activity.info().workflow_id)
+        await self.session.judged(call.tenant, call.session, call.given, call.id, workflow_id, epoch=call.epoch)
 
     @activity.defn(name=Activity.JUDGE_TASK)
     async def judge(self, call: LateFeedbackCall) -> LateVerdict:
@@ -57,6 +65,8 @@ class FeedbackActivities:
         word = LateFeedback(id=said.id or str(activity.info().workflow_id), first_run=call.first_run, given=given)
         await self.outcomes.feedback.add(tenant, task_id, word, epoch=epoch)
         reached(CrashPoint.FEEDBACK_KEPT)
+        if session := await found.memo_value(SESSION, "", type_hint=str):
+            await self.session.judged(tenant, session, given, word.id, call.workflow_id, epoch=epoch)
         own = await self._succeeded(call.workflow_id, found)
         task = EndedTask(tenant=tenant, task_id=task_id, first_run=call.first_run, succeeded=bool(own))
         every = await self.outcomes.feedback.of(tenant, task_id, call.first_run)

@@ -102,6 +102,7 @@ class Activity(StrEnum):
     SET_MEMBER = "set_member"
     CREDIT_MEMORIES = "credit_memories"
     JUDGE_TASK = "judge_task"
+    NOTE_FEEDBACK = "note_feedback"
     RECALL_LESSONS = "recall_lessons"
     SET_LESSON = "set_lesson"
     DUE_SESSIONS = "due_sessions"
@@ -175,6 +176,9 @@ it has ended, of those that it has answered as well: the next one is started wit
 
 TASK = "task"
 """The memo of a task's workflow that holds the task's id; its own id may be any."""
+
+SESSION = "session"
+"""The memo of a task's workflow that holds the session which it writes into; empty: it writes into none."""
 
 MEMORY = "memory"
 """The query that returns what a task has recalled and handed to memory."""

@@ -316,6 +316,7 @@ class PlanRunner:
     async def _roll(self) -> None:
         """Continue as new, unless an answer or an event comes first. The next run sends what was not accepted."""
         await self._running.outbox.settle(SUBMITS)
+        await self._running.notes.settle()
         self._running.is_rolling = True
         await workflow.wait_condition(workflow.all_handlers_finished)
         self._running.is_rolling = False

@@ -26,7 +26,6 @@ from perdure.agent.turns import Conversation
 from perdure.errors import InvalidAnswer, InvalidEvent, InvalidInput, InvalidTask, TaskFailed
 from perdure.names import (
     ANSWER,
-    BINDING,
     CONVERSATION,
     DELIVER,
     HANDLED,
@@ -35,7 +34,6 @@ from perdure.names import (
     QUESTIONS,
     RESULT,
     STEPS,
-    TASK,
     Activity,
     Workflow,
 )
@@ -240,12 +238,12 @@ class ResumableAgent(Steerable, ConversationUpdates):
         call = PrepareCall(task=task.asked, started_at=begun, first_run=first_run, begin=task.begin, pinned=task.pinned)
         how = options.of_preparation(begins=task.begin is not None)
         prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, task.title, how)
-        workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})
         now = workflow.now()
         if task.begin is not None and prepared.binding is not None and prepared.binding.begins is not None:
             self._running.steering.begun(task.begin.by, now, prepared.binding.begins.told)
         self._running.state = TaskState(prepared=prepared, started_at=now, renewed_at=now, earlier=prepared.earlier)
         self._running.state = self.plan().begin(self._running.state)
+        workflow.upsert_memo(self._running.memo)
 
     async def _finished(self, finish: Finish) -> TaskResult:
         """End a task that its plan has finished."""
@@ -290,6 +288,7 @@ class ResumableAgent(Steerable, ConversationUpdates):
             succeeded = _is_success(phase, evaluated)
             await self._keeper.end(completed=phase is Phase.COMPLETED, trial=self._trial(phase, succeeded=succeeded))
             await self._credit(succeeded=succeeded)
+        await running.notes.settle()
         running.problem = problem
         running.enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)

@@ -18,14 +18,16 @@ from perdure.agent.steering import Steering
 from perdure.agent.step_paths import require_step
 from perdure.errors import InvalidTask, TaskConflict
 from perdure.model import Instant
-from perdure.names import HANDLED
+from perdure.names import BINDING, HANDLED, SESSION, TASK
 from perdure.temporal.attributes import PHASE
 from perdure.values.chats import ChatBox, ChatLog, handed_on_in
 from perdure.values.events import Event, EventBox
 from perdure.values.explanations import TaskMemory
-from perdure.values.steering import Redirection, Steered, TaskFeedback, TaskMessage
+from perdure.values.feedback import FeedbackNote
+from perdure.values.steering import GivenFeedback, Redirection, Steered, TaskFeedback, TaskMessage
 from perdure.values.tasks import Phase, Progress
 from workflows.branches import Branches
+from workflows.feedback_notes import FeedbackNotes
 from workflows.outbox import Outbox
 
 _SHOWN = 10
@@ -50,6 +52,7 @@ class RunningTask:
         self.outbox = Outbox(self._state.learned if self._state else Learned())
         self.events = Events(self._state.events if self._state else EventBox())
         self.steering = Steering(self._state.steered if self._state else Steered())
+        self.notes = FeedbackNotes()
         self.chat = Chat((self._state.chat if self._state else None) or _begun(task))
         self.is_rolling = False
         """Whether the run is about to continue as new, which waits for no reply."""
@@ -101,6 +104,13 @@ class RunningTask:
         live = {"learned": self.outbox.learned, "answered": answered, "lapsed": lapsed}
         chat = self.chat.box if self.task.chat else None
         return self._state.changed(**live, events=self.events.box, steered=self.steering.steered, chat=chat)
+
+    @property
+    def memo(self) -> dict[str, Any]:
+        """What its workflow tells about it: what its id stands for, and where it writes what happens."""
+        task = self.task
+        session = task.session if task.memory.remembers else ""
+        return {BINDING: self.state.prepared.binding, TASK: task.task_id, SESSION: session}
 
     @property
     def received(self) -> int:
@@ -171,6 +181,14 @@ class RunningTask:
         """
         self.steering.check_feedback(request)
         self.require_step(request)
+
+    def note(self, given: GivenFeedback, identifier: str) -> None:
+        """Have a person's word written into the task's session, if the task writes into one."""
+        if not (self.is_prepared and self.task.memory.remembers):
+            return
+        prepared, session = self.state.prepared, self.task.session
+        note = FeedbackNote(tenant=prepared.tenant, epoch=prepared.epoch, session=session, id=identifier, given=given)
+        self.notes.write(note, prepared.heartbeat)
 
     def require_step(self, request: TaskFeedback) -> None:
         """Refuse what is said of a step that the task does not have, once that is known.

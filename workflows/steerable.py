@@ -9,7 +9,13 @@ from perdure.errors import InvalidTask
 from perdure.identity import digest
 from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME
 from perdure.temporal.errors import failure_of
-from perdure.values.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
+from perdure.values.steering import (
+    PauseRequest,
+    Redirection,
+    SteeringRequest,
+    TaskFeedback,
+    TaskMessage,
+)
 from perdure.values.tasks import Progress
 from workflows.running_task import RunningTask
 
@@ -72,7 +78,9 @@ class Steerable:
                 running.require_step(request)
             except InvalidTask as error:
                 raise failure_of(error) from None
-        running.steering.judge(identified(request), workflow.now())
+        request = identified(request)
+        if (given := running.steering.judge(request, workflow.now())) is not None:
+            running.note(given, request.id)
         return self._shown()
 
     @feedback.validator

@@ -173,14 +173,18 @@ class Steering:
             self._record(InterventionKind.REDIRECTED, request, at, because=request.because, what=what)
             self._keep(TakenMessage(id=request.id, goal=goal, constraints=given, by=request.by, at=at))
 
-    def judge(self, request: TaskFeedback, at: Instant) -> None:
-        """Keep feedback for the task's evaluation; a known id changes nothing."""
-        if self._is_new(request):
-            verdict = "passed" if request.passed else "not passed"
-            what = f"step {request.step}: {verdict}" if request.step else verdict
-            self._record(InterventionKind.JUDGED, request, at, because=request.text, what=what)
-            given = GivenFeedback(step=request.step, passed=request.passed, text=request.text, by=request.by, at=at)
-            self._steered = self._steered.changed(feedback=(*self._steered.feedback, given))
+    def judge(self, request: TaskFeedback, at: Instant) -> GivenFeedback | None:
+        """Keep feedback for the task's evaluation, and return it; None: its id is known, and it changes nothing."""
+        if not self._is_new(request):
+            return None
+        # The activity that notes it makes the history longer, too.
+        self.received += 1
+        verdict = "passed" if request.passed else "not passed"
+        what = f"step {request.step}: {verdict}" if request.step else verdict
+        self._record(InterventionKind.JUDGED, request, at, because=request.text, what=what)
+        given = GivenFeedback(step=request.step, passed=request.passed, text=request.text, by=request.by, at=at)
+        self._steered = self._steered.changed(feedback=(*self._steered.feedback, given))
+        return given
 
     def _check(self, request: SteeringRequest) -> None:
         refuse_unknown(request, error=InvalidTask)

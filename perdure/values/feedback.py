@@ -9,6 +9,17 @@ MOST_LATE = 50
 """Times that people judge a task after its end, a choice: as many as while it runs."""
 
 
+class FeedbackNote(Passed):
+    """The input of the activity that writes a person's word on a running task into the task's session."""
+
+    tenant: str
+    epoch: int | None = None
+    session: str
+    id: str
+    """The sender's id for the word, or that of its update."""
+    given: GivenFeedback
+
+
 class LateFeedback(Stored):
     """What a person said of one run of a task after it had ended."""
 

@@ -147,6 +147,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         FeedbackActivities(
             client=client,
             outcomes=outcomes,
+            session=services.session,
             audit=services.audit,
             leases=services.leases,
             erasures=services.erasures,

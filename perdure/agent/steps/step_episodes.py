@@ -18,7 +18,7 @@ from perdure.values.episodes import DRAFT, LONGEST, Episode, EpisodeKind, import
 from perdure.values.items import Item, MemoryItem, RecordItem
 from perdure.values.questions import TakenAnswer
 from perdure.values.statements import Voice
-from perdure.values.steering import Heard
+from perdure.values.steering import GivenFeedback, Heard
 
 _INSIGHTS = frozenset({Lane.RECOMMENDATION, Lane.PATTERN})
 """The lanes of what was learned; feedback is a person's, whose answer is an episode already."""
@@ -147,6 +147,30 @@ def answered(workflow_id: str, step: str, answer: TakenAnswer, asked: str = "") 
         person=answer.by,
         # What is cut off may say the opposite.
         extracted=len(value) > LONGEST,
+    )
+
+
+def judged(given: GivenFeedback, identifier: str, workflow_id: str) -> Episode:
+    """Return the episode that a person said whether a task, or a step of it, did what it should, and why.
+
+    Args:
+        given: What they said.
+        identifier: The id of that: sent again, it is the same episode.
+        workflow_id: The task's.
+    """
+    what, verdict = given.step or "the task", "passed" if given.passed else "did not pass"
+    why = f": {given.text}" if given.text else ""
+    return _episode(
+        EpisodeKind.DECISION,
+        f"{workflow_id}/judged/{identifier}",
+        f"{what} {verdict}{why} (judged by {given.by.id} at {given.at:%Y-%m-%d %H:%M:%S} UTC)",
+        given.at,
+        step=given.step,
+        by=Voice.USER,
+        said=given.text,
+        person=given.by.id,
+        # Without a reason, there is nothing in it for memory.
+        extracted=not given.text,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from perdure import Actor, ActorKind, AgentTask, TaskFeedback
+from perdure import Actor, ActorKind, AgentTask, Answer, TaskFeedback
 from perdure.agent.steps.task_calls import CreditCall, KeepCall, SkillTrial
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.memory.writing.batch_checks import read_batch
@@ -17,12 +17,17 @@ from perdure.names import BINDING
 from perdure.stores.redis.feedback import RedisFeedback
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.values.bindings import TaskBinding
-from perdure.values.entries import Memory
+from perdure.values.entries import Memory, Purpose
+from perdure.values.episodes import EpisodeKind
 from perdure.values.feedback import LateFeedback, LateVerdict
+from perdure.values.items import MemoryItem
+from perdure.values.jobs import Batch
+from perdure.values.requests import RecallRequest
 from perdure.values.steering import GivenFeedback
 from perdure.values.trials import Trials
 from tests.conftest import Servers
 from tests.support.harness import Bench
+from tests.support.waiting import question_of
 from worker import audits
 from worker.gateway import Gateway
 
@@ -111,6 +116,59 @@ async def test_the_last_word_counts_for_the_skill_and_for_what_was_recalled(agen
     lines = await audits.show(agents.settings, one.user, None, None, KIM)
     judged = [line for line in lines if line.by == KIM and one.handle.id in line.ids.get("task judged", ())]
     assert len(judged) == 2
+
+
+TRAIN = "I always travel by train."
+
+WAITS = """
+steps:
+  - {id: booked, tool: echo, args: {value: a flight}}
+  - {id: last, tool: echo, args: {value: 1}, approve: "Go on?"}
+"""
+
+
+@pytest.mark.parametrize("over", [False, True], ids=["running", "ended"])
+@pytest.mark.parametrize("memory", ["on", "read"])
+async def test_what_a_person_says_of_a_task_is_recalled_in_its_session_and_promoted_once(
+    agents: Bench, gateway: Gateway, memory: str, over: bool
+) -> None:
+    task, services = agents.task(agents.skill(WAITS), memory=memory, session_id="trips"), agents.services
+    tenant = services.tenant_key.tenant_of(task.user_id)
+    await services.consents.say(
+        tenant, grant=[Purpose.EXTRACTED], withdraw=[], operation="consent", by=KIM, at=datetime.now(UTC)
+    )
+    handle = await agents.start(task)
+    question = await question_of(handle)
+    agree = Answer(question_id=question.id, value="yes", by="kim")
+    if over:
+        await handle.execute_update("answer", agree)
+        await handle.result()
+    said = TaskFeedback(passed=False, step="booked", text=TRAIN, id="word")
+    for _ in range(2):
+        await gateway.feedback(handle.id, said, by=KIM)
+    if not over:
+        await handle.execute_update("answer", agree)
+        await handle.result()
+        await agents.replay(handle)
+    told = [one for one in await services.episodes.told(tenant, "trips", recent=100) if TRAIN in one.text]
+    asked = RecallRequest(user_id=task.user_id, text="how does kim travel?", session="trips")
+    recalled = await gateway.recall(asked, by=KIM)
+    batches: list[Batch] = []
+
+    async def submit(batch: Batch, _: str) -> None:
+        batches.append(batch)
+
+    later = datetime.now(UTC) + timedelta(hours=2)
+    await services.promoter.promote(tenant, now=later, by=KIM, submit=submit)
+    learned = [item.content for batch in batches for item in batch.items if isinstance(item, MemoryItem)]
+    if memory == "read":
+        assert (told, TRAIN in recalled.context, learned) == ([], False, [])
+        return
+    [word] = told
+    assert word.text.startswith(f"booked did not pass: {TRAIN} (judged by kim at ")
+    assert (word.kind, word.step, TRAIN in recalled.context) == (EpisodeKind.DECISION, "booked", True)
+    assert len(learned) == 1
+    assert "train" in learned[0]
 
 
 async def test_a_failed_step_counts_until_that_is_taken_back(agents: Bench, gateway: Gateway) -> None:

@@ -11,11 +11,13 @@ from perdure.agent.steps import step_episodes
 from perdure.agent.steps.calls import Acting, Ended, Result, StepCall, Value
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.skills.steps import ToolStep
+from perdure.values.changes import Actor, ActorKind
 from perdure.values.entries import Lane
 from perdure.values.episodes import DRAFT, LONGEST, EpisodeKind, importance
 from perdure.values.items import MemoryItem, RecordItem
 from perdure.values.questions import Question, QuestionKind, TakenAnswer
 from perdure.values.statements import Voice
+from perdure.values.steering import GivenFeedback
 from perdure.values.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -101,6 +103,21 @@ def test_an_answer_is_a_decision_in_the_words_of_the_person() -> None:
     assert found.is_promotable
     long = step_episodes.answered("run", "a", answer.changed(value="x" * (LONGEST + 1)), "Which?")
     assert not long.is_promotable, "what is cut off may say the opposite"
+
+
+def test_a_persons_word_is_a_decision_of_which_memory_takes_the_reason() -> None:
+    kim = Actor(kind=ActorKind.PERSON, id="kim")
+    word = GivenFeedback(step="packages[3].look", passed=False, text="Licences are never guessed.", by=kim, at=NOW)
+    episode = step_episodes.judged(word, "w1", "run")
+    assert (episode.id, episode.kind, episode.step) == ("run/judged/w1", EpisodeKind.DECISION, "packages[3].look")
+    assert episode.text == (
+        "packages[3].look did not pass: Licences are never guessed. (judged by kim at 2026-05-01 12:00:00 UTC)"
+    )
+    assert (episode.said, episode.by, episode.is_promotable) == ("Licences are never guessed.", Voice.USER, True)
+    assert "kim" not in episode.seen_by("ada").text
+    bare = step_episodes.judged(GivenFeedback(passed=True, by=kim, at=NOW), "w2", "run")
+    assert bare.text.startswith("the task passed (judged by kim at ")
+    assert not bare.is_promotable, "it says nothing to remember"
 
 
 def test_what_is_left_of_a_long_question_is_its_end() -> None:
