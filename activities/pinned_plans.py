@@ -37,6 +37,8 @@ class PinnedPlan:
     offered: tuple[OfferedSkill, ...] = ()
     called: dict[str, LinkedSkill] = field(default_factory=dict[str, LinkedSkill])
     """The offered skills, by their names."""
+    models: tuple[str, ...] = ()
+    """The language models that it asks, as it names them; empty names: the installation's."""
     inputs: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     reads: dict[str, tuple[Path, ...]] = field(default_factory=dict[str, tuple[Path, ...]])
 
@@ -74,14 +76,15 @@ class TaskPinner:
     def _of_skill(self, task: AgentTask, called: LinkedSkill | None) -> PinnedPlan:
         found = called or self.skills.linked(task.skill)
         reads = check_linked(found, self.toolbox)
+        models = list[str]()
         for skill in found.every:
             with found.placing(skill.name):
                 for path, step, _ in skill.walk():
                     if isinstance(step, PromptStep):
-                        self._require_model(step.model, f"{path}.model")
+                        models.append(self._model(step.model, f"{path}.model"))
         if found.skill.judge:
             with found.placing(found.skill.name):
-                self._require_model(found.skill.judge.model, "judge.model")
+                models.append(self._model(found.skill.judge.model, "judge.model"))
         inner = {name: InnerSkill(skill=skill.running, reads=reads[name]) for name, skill in found.inner.items()}
         return PinnedPlan(
             skill=found.skill.running,
@@ -90,14 +93,15 @@ class TaskPinner:
             tools=[self.toolbox.get(name) for name in found.tools],
             inputs=checked_inputs(found.skill, task.inputs),
             reads=reads[found.skill.name],
+            models=tuple(models),
         )
 
     async def _of_agent(self, task: AgentTask) -> PinnedPlan:
         agent = self.agents.get(task.agent)
         with self.agents.placing(agent.name):
-            self._require_model(agent.model, "model")
+            models = [self._model(agent.model, "model")]
             if agent.judged:
-                self._require_model(agent.judged.model, "judge.model")
+                models.append(self._model(agent.judged.model, "judge.model"))
             tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
         linked = self._called(agent)
         known = dict[str, Trials]()
@@ -105,10 +109,17 @@ class TaskPinner:
             known = await self.trials.of([one.version for one in linked])
         offered = (OfferedSkill.of(one.skill, one.version, known.get(one.version, Trials())) for one in linked)
         called = {one.skill.name: one for one in linked}
-        return PinnedPlan(agent=agent, version=agent.version, tools=tools, offered=best_first(offered), called=called)
+        return PinnedPlan(
+            agent=agent,
+            version=agent.version,
+            tools=tools,
+            offered=best_first(offered),
+            called=called,
+            models=tuple(models),
+        )
 
-    def _require_model(self, name: str, field: str) -> None:
-        """Check that a model can be used here.
+    def _model(self, name: str, field: str) -> str:
+        """Return the name of a model, as it is, once it is known that the model can be used here.
 
         Raises:
             InvalidInput: It cannot, or there is none; naming the field.
@@ -117,6 +128,7 @@ class TaskPinner:
             self.models.get(name)
         except InvalidInput as error:
             raise type(error)(field, error.problem, fix=error.fix) from error
+        return name
 
     def _called(self, agent: Agent) -> list[LinkedSkill]:
         """Return the skills that an agent may call.

@@ -124,6 +124,7 @@ class TaskActivities:
                 if not task.skill
                 else await self._beginnings.position(tenant, task.task_id, binding.begins, plan)
             )
+        offered = (skill for called in plan.called.values() for skill in called.every)
         return PreparedTask(
             tenant=tenant,
             epoch=epoch,
@@ -134,7 +135,9 @@ class TaskActivities:
             queue=activity.info().task_queue if plan.offered else "",
             position=position,
             version=plan.version,
-            versions=versions_of(plan.skill, *(one.skill for one in plan.inner.values()), plan.agent),
+            versions=versions_of(plan.skill, *(one.skill for one in plan.inner.values()), plan.agent, *offered)
+            | {f"model {self.pinner.models.named(name)}": "" for name in plan.models},
+            model=self.pinner.models.named("") if "" in plan.models else "",
             tools={
                 tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout, quick=tool.quick) for tool in plan.tools
             },

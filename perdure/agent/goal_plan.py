@@ -79,8 +79,8 @@ class GoalPlan:
             raise ValueError("the task has no agent for its goal")
         self._task = task
         self._prepared = prepared
-        self._agent = prepared.agent
-        self._calls = TurnCalls(task, prepared, prepared.agent)
+        self._agent = prepared.agent.changed(model=prepared.agent.model or prepared.model)
+        self._calls = TurnCalls(task, prepared, self._agent)
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first turn, or where an earlier run of the task stood."""

@@ -73,7 +73,9 @@ class PreparedTask(Passed):
     version: str
     """The digest of the content of the skill and of all that it runs, or of the agent, together with its prompts."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])
-    """The digest of the content of each of these alone, by kind and name: ``skill invoicing``."""
+    """The digest of the content of each of these alone, by kind and name: ``skill invoicing``; of a model, nothing."""
+    model: str = Field(default="", exclude_if=is_empty)
+    """The language model of whatever names none; empty: nothing needs one."""
     tools: dict[str, ToolShape]
     offered: tuple[OfferedSkill, ...] = Field(default=(), exclude_if=is_empty)
     """The skills that its model may call as tools, the most promising first."""

@@ -110,7 +110,7 @@ class SkillActions:
             case EventStep():
                 how = _expecting(step, of, now, state.branches[branch].delivered)
             case PromptStep(critical=critical):
-                call = PromptCall.model_validate(of)
+                call = PromptCall.model_validate(of | {"step": step.changed(model=step.model or prepared.model)})
                 how = {"activity": Activity.PROMPT_STEP, "call": call, "critical": critical}
                 how["requests"] = ASKED * step.tries
             case RecallStep() if task.memory.recalls:

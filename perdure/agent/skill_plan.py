@@ -78,7 +78,9 @@ class SkillPlan:
         if MAIN in free and MAIN not in steps:
             of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id}
             of["scope"] = self._actions.scope(cursors, MAIN, "")
-            of |= {"expect": self._skill.expect, "judge": self._skill.judge}
+            judge = self._skill.judge
+            judge = judge and judge.changed(model=judge.model or self._prepared.model)
+            of |= {"expect": self._skill.expect, "judge": judge}
             return Finish(evaluation=EvaluateCall(output=self._skill.output, **of))
         return Act(
             actions=tuple(

@@ -50,7 +50,7 @@ class TaskMemory(Passed):
     not_listed: NotListed = NotListed()
     """What came before the last ones."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])
-    """What it is pinned to, by kind and name: the digest of each definition's content."""
+    """What it is pinned to, as ``Progress.versions``."""
 
 
 class TaskExplanation(Passed):
@@ -74,6 +74,7 @@ class TaskExplanation(Passed):
     not_listed: NotListed = NotListed()
     """How much the task used memory before all this."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])
-    """The versions of skill, agent and prompts that the task used, by kind and name (``prompt licence``)."""
+    """The versions of skills, agent and prompts that the task used, by kind and name (``prompt licence``), and the
+    language models."""
     texts: dict[str, str] = Field(default_factory=dict[str, str])
     """The texts that memory still has, by id; empty if this process cannot read memory."""

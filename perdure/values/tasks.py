@@ -248,7 +248,8 @@ class Progress(Passed):
     unread: int = 0
     """Messages that its model has not seen yet."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])
-    """What it is pinned to, by kind and name (``skill invoicing``): the digest of each definition's content."""
+    """What it is pinned to, by kind and name (``skill invoicing``): the digest of each definition's content; of a
+    language model, nothing."""
     until: Instant | None = None
     """When it fails unless it has ended (``limits.hours``); None: it has no deadline, or has ended."""
     retries: tuple[Retry, ...] = ()
@@ -325,7 +326,8 @@ class TaskResult(Passed):
     interventions: tuple[Intervention, ...] = ()
     """What was done to it while it ran, by whom and when; the last 20."""
     versions: dict[str, str] = Field(default_factory=dict[str, str])
-    """What it was pinned to, by kind and name (``skill invoicing``): the digest of each definition's content."""
+    """What it was pinned to, by kind and name (``skill invoicing``): the digest of each definition's content; of a
+    language model, nothing."""
 
 
 def tokens_in(result: object) -> int:

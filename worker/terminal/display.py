@@ -167,7 +167,7 @@ def shown_id(identifier: str) -> str:
 def versions(found: Mapping[str, str]) -> Iterator[str]:
     """Word what a task is pinned to, as ``perdure skills log`` and its like name it."""
     if found:
-        yield f"pinned to {', '.join(f'{name} {version[:SHORT]}' for name, version in found.items())}"
+        yield f"pinned to {', '.join(f'{name} {version[:SHORT]}'.strip() for name, version in found.items())}"
 
 
 def not_as_meant(told: Progress | TaskResult, *, verbose: bool = False) -> Iterator[str]:

@@ -133,13 +133,17 @@ class LanguageModels:
         )
         self._models: dict[str, LanguageModel] = {}
 
+    def named(self, name: str) -> str:
+        """Return the name of the model that stands for a name: of the default one for none; empty: there is none."""
+        return name or self._default
+
     def find(self, name: str) -> LanguageModel | None:
         """Return a model, the default one for no name; None where there is neither.
 
         Raises:
             InvalidInput: The model cannot be used here.
         """
-        named = name or self._default
+        named = self.named(name)
         if named not in self._models and (model := self._open(named)):
             self._models[named] = model
         return self._models.get(named)

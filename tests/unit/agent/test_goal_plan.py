@@ -456,6 +456,22 @@ def test_no_more_calls_are_on_their_way_than_a_block_may_have() -> None:
     assert more.path == f"turn[1].call[{MOST_AT_ONCE}]"
 
 
+@pytest.mark.parametrize("named", ["", "openai:own"])
+def test_what_names_no_model_is_asked_of_the_one_that_the_task_is_pinned_to(named: str) -> None:
+    plan, state = plan_of(model=named, judge="It is polite.")
+    prepared = state.prepared.changed(model="openai:pinned")
+    plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="Find it", memory=MemoryMode.OFF), prepared)
+    [turn] = actions(plan, state)
+    assert isinstance(turn.call, ReasonCall)
+    expected = named or "openai:pinned"
+    assert turn.call.agent.model == expected
+    move = plan.next(reasoned(plan, state, text="done"), NOW)
+    assert isinstance(move, Finish)
+    assert move.evaluation is not None
+    assert move.evaluation.judge is not None
+    assert move.evaluation.judge.model == expected
+
+
 def test_a_long_goal_is_asked_of_memory_by_its_beginning() -> None:
     plan, state = plan_of(MemoryMode.ON)
     plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="long " * 4_000), state.prepared)

@@ -11,7 +11,7 @@ from perdure.agent.preparation import InnerSkill, PreparedTask
 from perdure.agent.skill_actions import is_literal
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, Result, Resumed, StepCall, Value
+from perdure.agent.steps.calls import Ended, PromptCall, Result, Resumed, StepCall, Value
 from perdure.agent.steps.foreign_calls import ForeignCall
 from perdure.agent.steps.inner_skill_calls import EnterCall, LeaveCall
 from perdure.model import DEEPEST_VALUE
@@ -30,7 +30,7 @@ BINDING = TaskBinding(skill="s", version="v", inputs={}, day=NOW.date())
 DONE = Ended(result=Result(status=StepStatus.DONE))
 
 
-def begun(steps: str, inner: str = "") -> tuple[SkillPlan, TaskState]:
+def begun(steps: str, inner: str = "", model: str = "") -> tuple[SkillPlan, TaskState]:
     """Return the plan of a task, and its state before the first step."""
     skill = read_skill(f"name: s\nsteps: {steps}")
     runs = [read_skill(inner)] if inner else []
@@ -39,6 +39,7 @@ def begun(steps: str, inner: str = "") -> tuple[SkillPlan, TaskState]:
         {
             **{"tenant": "t", "skill": skill, "version": "v", "inputs": {}, "reads": reads["s"], "binding": BINDING},
             **{"tools": {"t": {"effect": "read", "timeout": 1}}, "date": NOW.date(), "heartbeat": 4},
+            "model": model,
             "inner": {one.name: InnerSkill(skill=one, reads=reads[one.name]) for one in runs},
         }
     )
@@ -97,6 +98,21 @@ def entered(inner: str, more: str = "") -> tuple[SkillPlan, TaskState, Action]:
 
 
 INNER = "name: inner\ninputs: {n: string}\nsteps: [{id: b, tool: t}]\n"
+
+
+def test_what_names_no_model_is_asked_of_the_one_that_the_task_is_pinned_to() -> None:
+    steps = "[{id: a, prompt: One.}, {id: b, prompt: Two., model: 'openai:own'}]\njudge: It is polite."
+    plan, state = begun(steps, model="openai:pinned")
+    for model in ("openai:pinned", "openai:own"):
+        [action] = actions_of(plan, state)
+        assert isinstance(action.call, PromptCall)
+        assert action.call.step.model == model
+        state = plan.ended(state, MAIN, DONE)
+    move = plan.next(state, NOW)
+    assert isinstance(move, Finish)
+    assert move.evaluation is not None
+    assert move.evaluation.judge is not None
+    assert move.evaluation.judge.model == "openai:pinned"
 
 
 @pytest.mark.parametrize("step", ["{id: b, tool: t}", "{id: b, activity: Charge, queue: q}"])

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import cast
+from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
@@ -14,13 +15,15 @@ from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from perdure import Progress
+from perdure import Answer, Progress
 from perdure.agent.steps.foreign_calls import workflow_id
 from perdure.identity import content_digest
 from perdure.registry.prompts import read_prompt
 from tests.conftest import Servers
+from tests.support.goals import AGENT, goal, settings_of
 from tests.support.harness import Bench, bench
 from tests.support.turn_server import Asked, Call, Fails, Hangs, Says, Script, TurnServer
+from tests.support.waiting import question_of
 
 pytestmark = pytest.mark.slow
 
@@ -105,6 +108,39 @@ async def test_a_prompt_is_pinned_with_its_task_and_recorded_by_its_version(prom
     assert asked[:3] == ["A calm word?", "A loud a ${inputs.tone} answer?", "Another calm word?"]
     assert [one.versions["prompt which"] for one in (first, progress, second)] == [*versions[:1] * 2, versions[1]]
     assert first.versions[f"skill {skill}"] == second.versions[f"skill {skill}"]
+
+
+@pytest.mark.parametrize("runs", ["skill", "goal"])
+async def test_a_task_keeps_the_model_of_what_names_none(
+    servers: Servers, tmp_path: Path, httpserver: HTTPServer, runs: str
+) -> None:
+    skill = """
+steps:
+  - {id: wait, tool: echo, args: {value: 1}, approve: "Go on?"}
+  - {id: say, prompt: Say yes.}
+output: "${steps.say.output}"
+judge: It is polite.
+"""
+
+    def script(asked: Asked) -> Says:
+        if "answer" in asked.tools:
+            return Says(calls=(Call("answer", {"passed": True, "reason": "It is."}),))
+        if runs == "goal" and not asked.turns:
+            return Says(calls=(Call("echo", {"value": 1}),))
+        return Says("yes")
+
+    server, queue = TurnServer(httpserver, script), f"q-{uuid4().hex}"
+    agent = AGENT.replace("model: openai:test\n", "") + "approve: [echo]\njudge: It is polite.\n"
+    more = settings_of(tmp_path, server, agent)
+    async with bench(servers, tmp_path, queue=queue, more={**more, "model": "openai:first"}) as one:
+        handle = await one.start(goal() if runs == "goal" else one.task(one.skill(skill)))
+        question = await question_of(handle)
+    async with bench(servers, tmp_path, queue=queue, more={**more, "model": "openai:second"}) as one:
+        await handle.execute_update("answer", Answer(question_id=question.id, value="yes", by="ada"))
+        result = await handle.result()
+    assert result.output == "yes"
+    assert {asked.model for asked in server.asked} == {"first"}
+    assert [name for name in result.versions if name.startswith("model ")] == ["model openai:first"]
 
 
 async def test_a_step_whose_answers_cannot_be_used_fails_as_it_says(prompted: Prompted) -> None:

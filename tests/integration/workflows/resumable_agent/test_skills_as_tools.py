@@ -95,6 +95,8 @@ async def test_a_call_of_a_skill_is_a_task_of_its_own_whose_output_the_model_see
         inner = one.client.get_workflow_handle(called(task, "writes").workflow_id, result_type=TaskResult)
         assert (await inner.result()).done == 1
         linked = one.services.skills.linked("writes")
+        assert result.versions["skill writes"] == linked.skill.digest, "offered, it is a part of what the task used"
+        assert result.versions["model openai:test"] == ""
         assert await one.services.trials.of([linked.version]) == {linked.version: Trials(tasks=1, successes=1)}
 
 
