@@ -271,7 +271,7 @@ class ResumableAgent(Steerable, ConversationUpdates):
         The effects of a task that did not complete are undone.
         """
         running = self._running
-        running.steering.close()
+        running.close(phase)
         running.chat.close(problem)
         if running.task.chat:
             workflow.upsert_memo({HANDLED: running.chat.handed_on})

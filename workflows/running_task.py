@@ -208,6 +208,12 @@ class RunningTask:
             self.state = state
             self.chat.take()
 
+    def close(self, phase: Phase) -> None:
+        """Take no request any more, as the task ends; of one that was cancelled, note by whom."""
+        if phase is Phase.CANCELLED:
+            self.steering.cancelled(workflow.cancellation_reason() or "", workflow.now())
+        self.steering.close()
+
     def progress(self) -> Progress:
         """Return where it is."""
         progress = progress_of(self.task, self.whole, self._phase)

@@ -10,6 +10,7 @@ from perdure.values.changes import Actor
 from perdure.values.feedback import standing
 from perdure.values.steering import (
     MOST_CONSTRAINTS,
+    Cancellation,
     GivenFeedback,
     Intervention,
     InterventionKind,
@@ -74,6 +75,11 @@ class Steering:
     def unread(self) -> tuple[TakenMessage, ...]:
         """The messages that the model has not seen yet."""
         return self._steered.unread
+
+    def cancelled(self, reason: str, at: Instant) -> None:
+        """Note who had the task stop, and why, as the reason of its cancellation says."""
+        given = Cancellation.of(reason)
+        self._list(Intervention(kind=InterventionKind.CANCELLED, by=given.by, at=at, because=given.because))
 
     def close(self) -> None:
         """Take nothing more: the task ends."""

@@ -282,9 +282,9 @@ class BlockingClient:
         """Let a paused task go on."""
         self._steered(workflow_id, "resume", user_id, {"because": because})
 
-    def cancel(self, workflow_id: str, *, user_id: str | None = None) -> None:
+    def cancel(self, workflow_id: str, *, user_id: str | None = None, because: str = "") -> None:
         """Ask a task to stop; it finishes what it must not leave half done."""
-        self._steered(workflow_id, "cancel", user_id, {})
+        self._steered(workflow_id, "cancel", user_id, {"because": because})
 
     def _patiently(self, look: Callable[[], T]) -> T:
         """Return what a look at something accepted says: that goes on while the service is away or overloaded."""

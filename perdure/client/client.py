@@ -285,9 +285,9 @@ class Client:
         """Let a paused task go on."""
         await self._steered(workflow_id, "resume", user_id, {"because": because})
 
-    async def cancel(self, workflow_id: str, *, user_id: str | None = None) -> None:
+    async def cancel(self, workflow_id: str, *, user_id: str | None = None, because: str = "") -> None:
         """Ask a task to stop; it finishes what it must not leave half done."""
-        await self._steered(workflow_id, "cancel", user_id, {})
+        await self._steered(workflow_id, "cancel", user_id, {"because": because})
 
     async def _patiently(self, look: Callable[[], Awaitable[T]]) -> T:
         """Return what a look at something accepted says: that goes on while the service is away or overloaded."""

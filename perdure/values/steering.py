@@ -1,6 +1,7 @@
 """What is done to a task that runs, besides answers and events: pauses, messages, redirections. Pure values."""
 
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
 
@@ -42,6 +43,8 @@ class InterventionKind(OpenEnum):
     """A person said whether a step, or the task, did what it should."""
     BEGUN = "begun"
     """Somebody had it begin at a step, with the results of the steps before."""
+    CANCELLED = "cancelled"
+    """Somebody had it stop."""
 
 
 RequestId = Annotated[str, Field(max_length=100), one_line]
@@ -117,6 +120,27 @@ class TaskFeedback(Request):
     """Empty: the id of the update."""
     by: Actor = PROGRAM
     """Who says so: a person."""
+
+
+class Cancellation(Request):
+    """Who has a task stop, and why: as JSON, the reason that Temporal carries with a cancellation.
+
+    >>> Cancellation.of("the shop is closed").because
+    'the shop is closed'
+    """
+
+    because: Reason = ""
+    by: Actor = PROGRAM
+    """Who has it stop."""
+
+    @classmethod
+    def of(cls, reason: str) -> Self:
+        """Return what the reason of a cancellation says; one in other words is why, and nobody knows whose it is."""
+        with suppress(ValueError):
+            found = cls.model_validate_json(reason)
+            if "by" in found.model_fields_set and len(found.by.id) <= LONGEST_SENDER:
+                return found
+        return cls(because=" ".join(reason.split())[:LONGEST_REASON])
 
 
 SteeringRequest = PauseRequest | TaskMessage | Redirection | TaskFeedback

@@ -36,7 +36,7 @@ COMMANDS = {
     "message": "worker.cli.steering:message",
     "redirect": "worker.cli.steering:redirect",
     "feedback": "worker.cli.steering:feedback",
-    "cancel": "worker.cli.tasks:cancel",
+    "cancel": "worker.cli.steering:cancel",
     "schedule": "worker.cli.schedules:schedule",
     "schedules": "worker.cli.schedules:schedules",
     "unschedule": "worker.cli.schedules:unschedule",

@@ -1,4 +1,4 @@
-"""Commands that steer a running task: pause, resume, message, redirect; and feedback, also once it has ended."""
+"""Commands that steer a running task: pause, resume, cancel, message, redirect; feedback, also once it has ended."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -50,6 +50,19 @@ async def resume(task: TaskArgument, *, because: Because = "", by: By = "", as_j
         show_json({"resumed": workflow_id})
     else:
         say(f"{workflow_id} goes on")
+
+
+async def cancel(task: TaskArgument, *, because: Because = "", by: By = "", as_json: AsJson = False) -> None:
+    """Ask a task to stop; it first finishes what it must not leave half done.
+
+    Example: perdure cancel task.yaml --because 'the shop is closed'
+    """
+    workflow_id = workflow_id_of(task)
+    await gateway(Settings()).cancel(workflow_id, because=because, by=person(by))
+    if as_json:
+        show_json({"cancelled": workflow_id})
+    else:
+        say(f"asked {workflow_id} to stop: perdure status {workflow_id}")
 
 
 async def message(

@@ -1,4 +1,4 @@
-"""Commands about one task: run, fork, status, answer, deliver, cancel."""
+"""Commands about one task: run, fork, status, answer, deliver."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -181,16 +181,3 @@ async def deliver(
         show_json({"delivered": given.name})
     else:
         say(f"delivered {given.name}")
-
-
-async def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
-    """Ask a task to stop; it first finishes what it must not leave half done.
-
-    Example: perdure cancel task.yaml
-    """
-    workflow_id = workflow_id_of(task)
-    await gateway(Settings()).cancel(workflow_id, by=person())
-    if as_json:
-        show_json({"cancelled": workflow_id})
-    else:
-        say(f"asked {workflow_id} to stop: perdure status {workflow_id}")

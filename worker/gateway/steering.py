@@ -13,7 +13,15 @@ from perdure.names import FEEDBACK, MESSAGE, PAUSE, REDIRECT, RESUME, Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT, TENANT, tenant_attributes
 from perdure.values.changes import Actor
 from perdure.values.feedback import LateFeedbackCall, LateVerdict
-from perdure.values.steering import PauseRequest, Redirection, SteeringRequest, TaskFeedback, TaskMessage
+from perdure.values.steering import (
+    Cancellation,
+    PauseRequest,
+    Redirection,
+    SteeringRequest,
+    TaskFeedback,
+    TaskMessage,
+    require_named,
+)
 from worker.gateway.base import call, require_person
 from worker.gateway.tasks import TaskCalls
 from worker.gateway.updates import sent_update
@@ -81,6 +89,23 @@ class SteeringCalls(TaskCalls):
             InvalidTask: There is no such task, or it runs a skill, or has ended; or it has too many constraints.
         """
         await self._steer(workflow_id, REDIRECT, redirection, by)
+
+    @call
+    async def cancel(self, workflow_id: str, *, because: str = "", by: Actor) -> None:
+        """Ask a task to stop; it finishes what it must not leave half done.
+
+        Args:
+            workflow_id: The task.
+            because: Why. Temporal keeps it as it is: no codec encrypts it.
+            by: Who has it stop.
+
+        Raises:
+            InvalidTask: There is no such task, or it has ended; or the reason is too long.
+        """
+        require_named(by)
+        sent = validated(Cancellation, {"because": because, "by": by.model_dump()}, "", InvalidTask)
+        await self._require_open(workflow_id, "there is nothing to cancel", by)
+        await (await self.task(workflow_id, by=by)).cancel(reason=sent.model_dump_json())
 
     @call
     async def feedback(self, workflow_id: str, feedback: TaskFeedback, *, by: Actor) -> LateVerdict | None:

@@ -307,16 +307,6 @@ class TaskCalls(Base):
         async with self._updating(workflow_id, "take the event", _WAITS_NO_MORE, afterwards):
             await sent_update(await self.task(workflow_id, by=by), DELIVER, given)
 
-    @call
-    async def cancel(self, workflow_id: str, *, by: Actor) -> None:
-        """Ask a task to stop; it finishes what it must not leave half done.
-
-        Raises:
-            InvalidTask: There is no such task, or it has ended.
-        """
-        await self._require_open(workflow_id, "there is nothing to cancel", by)
-        await (await self.task(workflow_id, by=by)).cancel(reason=f"asked by {by.kind} {by.id}".strip())
-
     @asynccontextmanager
     async def _updating(self, workflow_id: str, what: str, otherwise: str, afterwards: str) -> AsyncGenerator[None]:
         """Wait for a worker to take what is sent to a task, or to a memory on hold.

@@ -151,7 +151,7 @@ class RedirectBody(Body):
 
 
 class PauseBody(Body):
-    """Why a task pauses or goes on."""
+    """Why a task pauses, goes on or stops."""
 
     because: Reason = ""
 

@@ -22,7 +22,6 @@ from worker.gateway import Gateway
 from worker.gateway.task_list import ListedTask, TaskFilter
 from worker.http.bodies import (
     AnswerBody,
-    Body,
     EventBody,
     MessageBody,
     PauseBody,
@@ -197,10 +196,10 @@ async def resume_task(*, workflow_id: Id, body: PauseBody, caller: Asker, here: 
 
 
 @routes.at("POST", "/v2/control/tasks/{workflow_id}/cancel", TokenScope.TASKS, answers=Done)
-async def cancel_task(*, workflow_id: Id, body: Body, caller: Asker, here: Here, once: OnceOnly) -> Response:
+async def cancel_task(*, workflow_id: Id, body: PauseBody, caller: Asker, here: Here, once: OnceOnly) -> Response:
     """Ask a task to stop; it finishes what it must not leave half done."""
     await once.identify(await _theirs(here, caller, body.user_id, workflow_id))
-    await once.carry_out(lambda: here.cancel(workflow_id, by=caller.actor))
+    await once.carry_out(lambda: here.cancel(workflow_id, because=body.because, by=caller.actor))
     return answered(Done(workflow_id=workflow_id))
 
 

@@ -15,11 +15,12 @@ from perdure.agent.steering import (
 )
 from perdure.errors import InvalidTask
 from perdure.model import Instant
-from perdure.values.changes import Actor, ActorKind
+from perdure.values.changes import PROGRAM, Actor, ActorKind
 from perdure.values.steering import (
     LONGEST_MESSAGE,
     LONGEST_SENDER,
     MOST_CONSTRAINTS,
+    Cancellation,
     InterventionKind,
     PauseRequest,
     Redirection,
@@ -212,6 +213,28 @@ def test_feedback_is_a_persons_counts_once_and_becomes_part_of_the_evaluation() 
     assert not evaluation.passed
     assert [one.what for one in steering.steered.interventions] == ["passed", "step a[1].b: not passed"]
     assert judged_by_people(None, ()) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "by", "because"),
+    [
+        (Cancellation(because="the shop: closed", by=ADA).model_dump_json(), ADA, "the shop: closed"),
+        ("the shop\nis closed", PROGRAM, "the shop is closed"),
+        ("", PROGRAM, ""),
+        ('{"because": "x"}', PROGRAM, '{"because": "x"}'),
+        ("7", PROGRAM, "7"),
+        ("x" * 900, PROGRAM, "x" * 500),
+        (Cancellation(by=Actor(kind=ActorKind.PERSON, id="a" * 201)).model_dump_json(), PROGRAM, None),
+    ],
+)
+def test_who_had_a_task_stop_and_why_is_what_the_reason_of_its_cancellation_says(
+    reason: str, by: Actor, because: str | None
+) -> None:
+    steering = Steering(Steered())
+    steering.cancelled(reason, NOW)
+    [found] = rolled(steering).steered.interventions
+    assert (found.kind, found.by, found.at) == (InterventionKind.CANCELLED, by, NOW)
+    assert because is None or found.because == because
 
 
 def test_the_last_word_of_people_counts_in_the_evaluation() -> None:

@@ -60,6 +60,21 @@ async def test_a_task_is_paused_and_resumed_and_status_says_by_whom(installed: I
     assert (late.status, "has ended: it takes no pause any more" in late.complaint) == (2, True)
 
 
+async def test_status_and_the_result_say_who_cancelled_a_task_and_why(installed: Installation) -> None:
+    installed.write("skills/two.yaml", TWO)
+    file = installed.write("two-task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: two\n")
+    started = json.loads((await installed.perdure("run", file, "--detach", "--json")).out)["workflow_id"]
+    await until(lambda: progress(installed, file), lambda now: bool(now.waits))
+    assert (await installed.perdure("cancel", file, "--because", "x" * 501)).status == 2
+    asked = await installed.perdure("cancel", file, "--because", "the shop is closed", "--by", "kim", "--json")
+    assert json.loads(asked.out) == {"cancelled": started}
+    ended = await until(lambda: progress(installed, file), lambda now: now.phase is Phase.CANCELLED)
+    assert [(one.kind.value, one.by.id) for one in ended.interventions] == [("cancelled", "kim")]
+    shown = (await installed.perdure("status", file)).out
+    assert "cancelled by person kim on 20" in shown
+    assert ": the shop is closed" in shown
+
+
 async def test_a_task_that_runs_a_skill_refuses_a_message_with_the_reason(installed: Installation) -> None:
     installed.write("skills/two.yaml", TWO)
     file = installed.write("two-task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: two\n")
