@@ -103,6 +103,19 @@ def test_the_examples_can_be_tried_where_they_are_wanted(folder: Path, monkeypat
     assert (without.exit_code, "there is no skill 'dependency-audit'" in without.stderr) == (2, True)
 
 
+def test_a_skill_with_the_name_of_an_example_is_refused_with_both_places(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERDURE_EXAMPLES", "true")
+    own = folder / "dependency-audit.yaml"
+    own.write_text("name: dependency-audit\nsteps: [{id: a, tool: append}]\n", encoding="utf-8")
+    ran = CliRunner().invoke(app, ["skills", "show", "dependency-audit"])
+    told = " ".join(ran.stderr.split())
+    assert ran.exit_code == 2
+    assert f"'dependency-audit' is in {own} and " in told
+    assert "remove one of them, or give it another name" in told
+
+
 def test_a_skill_or_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     status, _, err = tried(tmp_path, CASES.replace("skill: doubling", "skill: doublin"))
     assert status == 2
