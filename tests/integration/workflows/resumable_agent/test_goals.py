@@ -356,6 +356,27 @@ async def test_a_later_run_goes_on_from_the_turns_that_were_taken_and_repeats_no
 
 
 @pytest.mark.slow
+async def test_a_later_run_has_in_view_what_is_done_and_what_comes_next(agents: Agents, tmp_path: Path) -> None:
+    def script(asked: Asked) -> Says:
+        if not asked.turns:
+            noted = [("next", "ask Ada"), ("next", "count the doors"), ("done", "ask Ada")]
+            return Says(calls=tuple(Call("note", {"kind": kind, "text": text}) for kind, text in noted))
+        return Says(asked.first)
+
+    task = goal()
+    async with agents(script, AGENT.replace("turns: 30", "turns: 1")) as (one, server):
+        with pytest.raises(WorkflowFailureError):
+            await (await one.start(task)).result()
+        (tmp_path / "agents" / "worker.yaml").write_text(AGENT, encoding="utf-8")
+        handle = await one.start(task)
+        seen = str((await handle.result()).output)
+        await one.replay(handle)
+    assert "Done, as you noted:\n- ask Ada" in seen
+    assert "Next, as you noted:\n- count the doors" in seen
+    assert len(server.asked) == 2, "the turn that noted it is not asked anew"
+
+
+@pytest.mark.slow
 async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(
     agents: Agents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
