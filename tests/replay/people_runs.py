@@ -8,7 +8,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError
 
 from perdure import Actor, ActorKind, AgentTask, Answer, Limits, PauseRequest
-from perdure.names import ANSWER, END, PAUSE, QUESTIONS, RESUME, SAY
+from perdure.names import ANSWER, END, FEEDBACK, PAUSE, QUESTIONS, RESUME, SAY
 from perdure.values.chats import ChatEnding, ChatMessage, ChatReply
 from perdure.values.entries import Memory
 from perdure.values.feedback import LateFeedbackCall
@@ -100,6 +100,7 @@ async def _tasks(here: Recorder, user: str) -> None:
     halted = await _start(here, AgentTask(task_id="halted", user_id=user, skill=here.skill("waiting", WAITING)))
     await sent_update(halted, PAUSE, PauseRequest(by=ADA, id="once"))
     await progress_of(halted, lambda one: one.phase is Phase.PAUSED)
+    await sent_update(halted, FEEDBACK, TaskFeedback(passed=True, text="It waits as it should.", by=ADA, id="word"))
     await sent_update(halted, RESUME, PauseRequest(by=ADA))
     assert (await halted.result())["done"] == 2
     await here.keep("agent_halted", halted)
