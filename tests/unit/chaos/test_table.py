@@ -1,6 +1,8 @@
 """What a run of chaos publishes, and which runs publish nothing."""
 
 import json
+import os
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -26,21 +28,70 @@ def test_a_run_is_written_to_the_results_and_to_the_readme(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("minutes", "kills", "lost", "status", "published"),
-    [("10", 70, 0, 0, 1), ("2", 70, 0, 0, 0), ("10", 70, 1, 1, 0), ("10", 3, 0, 1, 0)],
-    ids=["whole", "short", "failed", "too few kills"],
+    ("door", "asked", "lasted", "kills", "lost", "status", "published"),
+    [
+        ("", "10", 10, 70, 0, 0, "chaos"),
+        ("", "", 10, 70, 0, 0, "chaos"),
+        ("", "2", 2, 70, 0, 0, ""),
+        ("", "10", 10, 70, 1, 1, ""),
+        ("", "10", 10, 3, 0, 1, ""),
+        ("http", "", 45, 500, 0, 0, "http_chaos"),
+        ("http", "90", 45, 500, 0, 0, "http_chaos"),
+        ("http", "", 45, 500, 1, 1, ""),
+        ("http", "", 60, 499, 0, 1, ""),
+        ("http", "10", 10, 70, 0, 0, ""),
+    ],
+    ids=[
+        "whole",
+        "whole by default",
+        "short",
+        "failed",
+        "too few kills",
+        "whole over HTTP",
+        "whole over HTTP, with a bound",
+        "failed over HTTP",
+        "too few kills over HTTP",
+        "a trial over HTTP",
+    ],
 )
-def test_only_ten_minutes_that_went_well_are_published(
-    monkeypatch: pytest.MonkeyPatch, minutes: str, kills: int, lost: int, status: int, published: int
+def test_only_a_whole_run_that_went_well_is_published(
+    monkeypatch: pytest.MonkeyPatch,
+    door: str,
+    asked: str,
+    lasted: int,
+    kills: int,
+    lost: int,
+    status: int,
+    published: str,
 ) -> None:
-    async def run(*_: Any) -> tuple[Counter[str], Load, Verdict]:
-        return Counter(kills=kills, seconds=60 * int(minutes)), Load(*[None] * 4), Verdict(lost=lost)  # pyright: ignore[reportArgumentType]
+    bounds: list[float] = []
+
+    async def run(minutes: float, *_: Any) -> tuple[Counter[str], Load, Verdict]:
+        bounds.append(minutes)
+        counts = Counter(kills=kills, process_kills=kills, seconds=60 * lasted)
+        return counts, Load(*[None] * 4), Verdict(lost=lost)  # pyright: ignore[reportArgumentType]
 
     calls: list[str] = []
     monkeypatch.setattr(running, "run", run)
     monkeypatch.setattr(running, "publish", lambda section, _: calls.append(section))  # pyright: ignore
     monkeypatch.setattr("sys.argv", ["chaos"])
-    monkeypatch.setenv("MINUTES", minutes)
-    monkeypatch.delenv("DOOR", raising=False)
+    monkeypatch.setenv("MINUTES", asked)
+    monkeypatch.setenv("DOOR", door)
     assert running.main() == status
-    assert calls == ["chaos"] * published
+    assert calls == ([published] if published else [])
+    assert bounds == [float(asked or running.MINUTES[door or "gateway"])]
+
+
+def test_make_leaves_it_to_the_door_how_long_a_run_lasts() -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in {"MINUTES", "MAKEFLAGS"}}
+    printed = [
+        subprocess.run(
+            ["make", "--dry-run", "--assume-old=setup", "chaos", "DOOR=http", *more],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for more in ((), ("MINUTES=2",))
+    ]
+    assert ['MINUTES=""' in printed[0], 'MINUTES="2"' in printed[1]] == [True, True]
