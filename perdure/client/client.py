@@ -171,15 +171,13 @@ class Client:
         *,
         user_id: str | None = None,
         of: str | None = None,
-        limit: int = 10,
     ) -> RecallResult:
-        """Return the records of a log under exactly these keys, or this one; see ``recall``."""
+        """Return the records of a log under exactly these keys, or this one, the newest first; see ``recall``."""
         asked = {
             "user_id": user_id or self._user,
             "of": of,
             "lane": str(lane),
             "key": [keys] if isinstance(keys, str) else list(keys),
-            "limit": limit,
         }
         return self._recalled("activity", await self._service.get("/v2/control/activity", asked))
 

@@ -40,7 +40,6 @@ from perdure.memory.recall.query import RecallResult
 from perdure.memory.writing.batch_checks import batches
 from perdure.names import EXACT_POLICY
 from perdure.together import together
-from perdure.tolerance import changed_back
 from perdure.values.entries import Record, State
 from perdure.values.jobs import Fate
 from perdure.values.strategies import Strategy
@@ -49,8 +48,8 @@ T = TypeVar("T")
 Namespace = tuple[str, ...]
 Place = tuple[Namespace, str]
 
-_AT_ONCE = 100
-"""Records that one question may ask for."""
+_SCORED = 100
+"""Items that one search by meaning may find: as many as one question may ask for."""
 
 _LATER = timedelta(microseconds=1)
 """By how much what is put later is later at least: moments are kept to the microsecond."""
@@ -170,7 +169,7 @@ class PerdureStore(BaseStore):
     async def _scored(self, user: str, query: str, items: Iterable[KeptItem]) -> dict[Place, float]:
         """Return how well a search finds items, for those that it finds."""
         now = {_place(one): one.updated for one in items if one.searched}
-        asked: dict[str, Any] = {"strategy": Strategy.SIMILARITY.value, "limit": _AT_ONCE, "min_confidence": 0.0}
+        asked: dict[str, Any] = {"strategy": Strategy.SIMILARITY.value, "limit": _SCORED, "min_confidence": 0.0}
         result = await self._client.recall(query, user_id=user, **asked)
         scores: dict[Place, float] = {}
         for record in result.items:
@@ -206,11 +205,10 @@ class PerdureStore(BaseStore):
         Raises:
             StoreUnavailable: Something did not answer without which they may not be all.
         """
-        asked: dict[str, Any] = {"lane": LANE, "keys": [key], "limit": _AT_ONCE, "min_confidence": 0.0}
-        found = await self._client.recall(user_id=user, **asked)
+        found = await self._client.activity(LANE, key, user_id=user)
         if away := next((store for store in _NEEDED if store in found.degraded), ""):
             raise StoreUnavailable(away, "did not answer in time, so an item that exists may look as if it did not")
-        return changed_back(found, items=tuple(one for one in found.items if one.key == key))
+        return found
 
     async def _everything(self, user: str) -> tuple[list[KeptItem], list[Namespace]]:
         """Return a user's items and namespaces, each in the order in which they were first put."""

@@ -26,13 +26,12 @@ async def activity(
     here: Here,
     user_id: UserParam = None,
     of: OfParam = None,
-    limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> Response:
-    """Return the records of a log under exactly these keys.
+    """Return the records of a log under exactly these keys and nothing else, the newest first: 1,000 at most.
 
-    Where they are fewer than three, memory is searched by meaning too: `trigger` says so.
+    Whatever is believed of them, and without a search by meaning.
     """
-    asked = {"user_id": caller.user(user_id), "of": of, "lane": lane, "keys": tuple(key), "limit": limit}
+    asked = {"user_id": caller.user(user_id), "of": of, "lane": lane, "keys": tuple(key)}
     return answered(await here.recall(validated(RecallRequest, asked, ""), by=caller.actor))
 
 

@@ -85,8 +85,8 @@ class Query(Model):
     """Only what the task with this workflow id wrote, or what is tagged so; for the order ``hybrid``, that comes first
     instead."""
     limit: Annotated[int, Field(ge=1, le=100)] = 10
-    """How many items at most; in addition come everything that is found under ``keys``, what is pinned, and with
-    ``structured`` every constraint."""
+    """How many items at most; in addition come everything that is found under ``keys``, what is pinned unless
+    ``is_exact``, and with ``structured`` every constraint."""
     enough: Annotated[int, Field(ge=0)] = 3
     """With this many exact items, nothing more is looked for."""
     min_confidence: Unit | None = None
@@ -124,6 +124,11 @@ class Query(Model):
         if self.since and self.until and self.since >= self.until:
             raise ValueError(f"since {self.since.isoformat()} is not before until {self.until.isoformat()}")
         return self
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it asks for the records under its keys, and for nothing else."""
+        return bool(self.keys) and not self.text.strip() and self.strategy is not Strategy.STRUCTURED
 
     @property
     def ordered_by(self) -> ProfileName:

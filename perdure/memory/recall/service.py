@@ -221,7 +221,6 @@ class Recall:
         )
 
     async def _items(self, query: Query, asking: StoreRequests) -> _Found:
-        asks = bool(query.text.strip()) or query.strategy is Strategy.STRUCTURED
         searches = _asks_by_meaning(query)
         if not query.keys:
             # An exact result can never be enough here, so nothing waits for it.
@@ -230,7 +229,7 @@ class Recall:
         else:
             exact, found = await self._exact(query, asking), []
             trigger = Trigger.NONE
-            if len(exact) < query.enough and asks:
+            if len(exact) < query.enough and not query.is_exact:
                 trigger = Trigger.TOO_FEW if searches else Trigger.NONE
                 # What is known exactly may be found again, and must not take one of the places.
                 found = await self._found(query, asking, min(query.limit, _FALLBACK_MOST) + len(exact))

@@ -196,7 +196,9 @@ class StoreRequests:
         return found
 
     async def pinned(self) -> Sequence[Entry]:
-        """Return the pinned memories within the query's filters, however much they are believed."""
+        """Return the pinned memories within the query's filters, however much they are believed; exact: none."""
+        if self._query.is_exact:
+            return []
         filters = self._query.filters.changed(min_confidence=0.0)
         find = self._from.longterm.pinned
         found = await self._calls.unless_none("pinned", lambda: find(self._tenant, limit=_PINNED), [])

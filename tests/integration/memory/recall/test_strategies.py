@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perdure.memory.recall.query import FoundBy, Query, RecallResult
+from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.lines import accepted
@@ -24,7 +24,7 @@ from tests.integration.conftest import Stores
 from tests.support.broken_entries import break_entry
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def recall_of(stores: Stores, folder: Path, **more: Any) -> Recall:
@@ -290,6 +290,32 @@ async def test_pinned_memories_stand_in_every_block_of_their_scope(stores: Store
         assert "nobody answers" not in result.context
     unknown = await ask(recall, tenant, "What is the capital of France?", strategy="precise", scopes=("work",))
     assert [(one.text, one.found_by) for one in unknown.items] == [("Answers are short.", FoundBy.PINNED)]
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["store", "journal"])
+async def test_keys_without_a_question_return_their_records_and_nothing_else(
+    stores: Stores, recall: Recall, tenant: str, lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [
+        PatternItem(lane=Lane.PATTERN, key=key, payload={"n": n}, occurrence=f"{key} {n}", occurred_at=NOW + n * HOUR)
+        for n, key in enumerate(["cores", "cores", "disks", "cores", "ports"])
+    ]
+    await write(stores, tenant, item("Answers are short.", pinned=True), *records)
+
+    async def is_lost(_: object) -> bool:
+        return lost
+
+    monkeypatch.setattr(stores.whole, "lost", is_lost)
+    log: dict[str, Any] = {"lane": "pattern", "now": NOW + DAY}
+    for keys, numbers in ((("cores",), [3, 1, 0]), (("cores", "disks"), [3, 2, 1, 0]), (("none",), [])):
+        for strategy in set(Strategy) - {Strategy.STRUCTURED}:
+            found = await ask(recall, tenant, " ", strategy=strategy, keys=keys, limit=2, **log)
+            assert [one.payload for one in found.items] == [{"n": number} for number in numbers], (keys, strategy)
+            assert (found.trigger, "Answers are short." in found.context) == (Trigger.NONE, False)
+    for more in ({"text": "What is the capital of France?"}, {"text": "", "strategy": "structured"}):
+        asked = {**log, "keys": ("none",), "strategy": "precise", **more}
+        assert "Answers are short." in texts(await ask(recall, tenant, **asked)), "the control"
+    assert "Answers are short." in texts(await ask(recall, tenant, **log)), "the control: the whole log"
 
 
 async def test_replaced_memories_that_were_pinned_take_no_place_of_one_that_holds(

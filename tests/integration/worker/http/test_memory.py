@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import httpx2
@@ -48,12 +49,27 @@ async def test_the_same_batch_under_the_same_key_is_the_same_job_and_another_one
 
 
 async def test_a_record_is_found_by_lane_and_key(ada: httpx2.AsyncClient) -> None:
-    record = {"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}
-    sent = await ada.post("/v2/control/ingest", json={"items": [record]})
+    one = await remembered(ada, FACT)
+    await ada.post(f"/v2/control/memories/{one}/pin", json={})
+    at = datetime.now(UTC) - timedelta(hours=1)
+    counted = [("cores", number) for number in range(12)] + [("disks", 12)]
+    records = [
+        {
+            "kind": "record",
+            "lane": "pattern",
+            "key": key,
+            "payload": {"number": number},
+            "occurred_at": (at + timedelta(minutes=number)).isoformat(),
+        }
+        for key, number in counted
+    ]
+    sent = await ada.post("/v2/control/ingest", json={"items": records})
     await ada.get(sent.headers["Location"], params={"wait": 30})
-    found = await ada.get("/v2/control/activity", params={"lane": "pattern", "key": "cores"})
-    [item] = found.json()["items"]
-    assert (item["payload"], item["found_by"]) == ({"number": 2}, "exact")
+    for keys, numbers in ((["cores"], range(11, -1, -1)), (["none", "disks"], [12]), (["none"], [])):
+        found = (await ada.get("/v2/control/activity", params={"lane": "pattern", "key": keys})).json()
+        shown = [(item["payload"], item["found_by"]) for item in found["items"]]
+        assert shown == [({"number": number}, "exact") for number in numbers]
+        assert FACT not in found["context"]
     refused = await ada.get("/v2/control/activity", params={"lane": "pattrn", "key": "cores"})
     assert refused.status_code == 422
 
