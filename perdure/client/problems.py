@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from perdure.error_kinds import KINDS
-from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, Unavailable, WorkerUnavailable
+from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, Unavailable
 from perdure.refusals import NotAuthenticated, RequestRefused, TooManyRequests
 
 SERVICE = "memory service"
@@ -20,8 +20,8 @@ def is_worth_another(status: int) -> bool:
 
 
 def is_passing(error: PerdureError) -> bool:
-    """Return whether what a service says ends by itself: a store or a worker that is away, or too many requests."""
-    return type(error) is Unavailable or isinstance(error, StoreUnavailable | WorkerUnavailable | TooManyRequests)
+    """Return whether what a service says ends by itself: something that it lacks for now, or too many requests."""
+    return isinstance(error, Unavailable | TooManyRequests)
 
 
 def problem_of(status: int, answer: object, retry_after: float | None = None) -> PerdureError:

@@ -17,7 +17,16 @@ from activities.remote_memory import STORE, RemoteMemory
 from perdure.client import Client
 from perdure.client.answers import LIST_KEYS
 from perdure.client.transport import ATTEMPTS
-from perdure.errors import InvalidInput, JobFailed, PerdureError, StoreUnavailable, Unavailable, WorkflowCancelled
+from perdure.errors import (
+    InvalidInput,
+    JobFailed,
+    PerdureError,
+    StoreUnavailable,
+    TenantKeyMissing,
+    Unavailable,
+    WorkerUnavailable,
+    WorkflowCancelled,
+)
 from perdure.memory.recall.query import Query
 from perdure.refusals import AnswerUnusable, NotAuthenticated, NotPermitted, TooManyRequests, UnknownThing
 from perdure.values.access_tokens import TokenScope
@@ -379,7 +388,14 @@ async def test_a_job_that_is_done_without_a_receipt_is_not_waited_for(odd: tuple
         await client.receipt("j")
 
 
-OVERLOADED = (Unavailable("2,000 requests are under way"), TooManyRequests("requests come too often", retry_after=1.0))
+PASSING = {
+    "overloaded": Unavailable("2,000 requests are under way"),
+    "too often": TooManyRequests("requests come too often", retry_after=1.0),
+    "without its key": TenantKeyMissing("no tenant key can be read"),
+    "without a worker": WorkerUnavailable("no worker answers"),
+    "without a store": StoreUnavailable("redis", "it does not answer"),
+}
+"""What a service says of itself that ends without anybody's asking otherwise."""
 
 
 @pytest.fixture
@@ -391,8 +407,8 @@ def overloaded(odd: tuple[Client, type[Odd]], monkeypatch: pytest.MonkeyPatch) -
     return odd
 
 
-@pytest.mark.parametrize("error", OVERLOADED, ids=["overloaded", "too often"])
-async def test_what_was_accepted_is_waited_for_while_the_service_is_overloaded(
+@pytest.mark.parametrize("error", PASSING.values(), ids=PASSING)
+async def test_what_was_accepted_is_waited_for_while_the_service_cannot_tell(
     overloaded: tuple[Client, type[Odd]], error: PerdureError
 ) -> None:
     client, service = overloaded
@@ -414,13 +430,13 @@ async def test_a_service_that_stays_overloaded_is_not_waited_for_without_end(
 ) -> None:
     client, service = overloaded
     monkeypatch.setattr("perdure.client.client._AWAY_AT_MOST", 0.5)
-    problem = problem_of(OVERLOADED[0])
+    problem = problem_of(PASSING["overloaded"])
     service.answers["/v2/control/ingest/jobs/j"] = (problem.status, problem.model_dump_json())
     with pytest.raises(Unavailable, match="requests are under way"):
         await client.receipt("j")
 
 
-@pytest.mark.parametrize("error", OVERLOADED, ids=["overloaded", "too often"])
+@pytest.mark.parametrize("error", PASSING.values(), ids=PASSING)
 async def test_a_task_recalls_without_an_overloaded_memory_elsewhere(
     overloaded: tuple[Client, type[Odd]], error: PerdureError
 ) -> None:
