@@ -82,7 +82,6 @@ class PerdureStore(BaseStore):
     def __init__(self, url: str, token: str, *, users: Iterable[str] = ()) -> None:
         self._client = Client(url, token)
         self._users = dict.fromkeys(users)
-        self._marked: set[Namespace] = set()
         self._latest = datetime.min.replace(tzinfo=UTC)
         # LangGraph calls from threads and from loops of its own; a connection belongs to one loop.
         self._loop = asyncio.new_event_loop()
@@ -183,10 +182,10 @@ class PerdureStore(BaseStore):
         named = [one.path[0] for one in conditions if one.match_type == "prefix" and one.path and one.path[0] != "*"]
         namespaces: list[Namespace] = []
         for user in dict.fromkeys(named or self._users):
-            _, marks = await self._everything(str(user))
-            namespaces += marks
-        found = selected(namespaces, conditions, op.max_depth)
-        return found[op.offset : op.offset + op.limit]
+            _, found = await self._everything(str(user))
+            namespaces += found
+        kept = selected(namespaces, conditions, op.max_depth)
+        return kept[op.offset : op.offset + op.limit]
 
     async def _found(self, user: str, places: Sequence[Place]) -> dict[Place, KeptItem]:
         """Return the items at some places of a user, as they were put last."""
@@ -211,21 +210,24 @@ class PerdureStore(BaseStore):
         return found
 
     async def _everything(self, user: str) -> tuple[list[KeptItem], list[Namespace]]:
-        """Return a user's items and namespaces, each in the order in which they were first put."""
+        """Return a user's items and namespaces, each in the order in which they were first put.
+
+        A namespace has a mark, as LangGraph lists it also once its last item is deleted. One whose mark was forgotten,
+        as it is read less often than its items, is there as long as these are.
+        """
         items: dict[Place, KeptItem] = {}
-        marks: dict[Namespace, datetime] = {}
+        first: dict[Namespace, datetime] = {}
         for entry in await self._client.memories(user_id=user, everything=True):
             if not isinstance(entry, Record) or entry.state is not State.CURRENT or entry.lane != LANE:
                 continue
             one, mark = kept_item(entry.key, entry.payload), kept_namespace(entry.key, entry.payload)
             if one is not None and (_place(one) not in items or _order(one) > _order(items[_place(one)])):
                 items[_place(one)] = one
-            if mark is not None:
-                marks[mark.namespace] = min(mark.created, marks.get(mark.namespace, mark.created))
+            if kept := one or mark:
+                first[kept.namespace] = min(kept.created, first.get(kept.namespace, kept.created))
         self._users.setdefault(user)
-        first = datetime.max.replace(tzinfo=UTC)
-        ordered = sorted(items.values(), key=lambda one: (marks.get(one.namespace, first), one.created))
-        return ordered, sorted(marks, key=lambda one: marks[one])
+        ordered = sorted(items.values(), key=lambda one: (first[one.namespace], one.created))
+        return ordered, sorted(first, key=lambda one: first[one])
 
     async def _put(self, ops: Sequence[PutOp]) -> None:
         """Put or delete items of one user."""
@@ -234,16 +236,15 @@ class PerdureStore(BaseStore):
         kept = [op for op in ops if op.value is not None]
         there = await self._found(user, [(op.namespace, op.key) for op in kept])
         records = [self._record(op, there.get((op.namespace, op.key))) for op in kept]
-        unmarked = [one for one in dict.fromkeys(op.namespace for op in kept) if one not in self._marked]
-        marks = await together(*(self._exactly(user, namespace_key(one)) for one in unmarked))
-        fresh = [one for one, found in zip(unmarked, marks, strict=True) if not found.items]
+        namespaces = [*dict.fromkeys(op.namespace for op in kept)]
+        marks = await together(*(self._exactly(user, namespace_key(one)) for one in namespaces))
+        fresh = [one for one, found in zip(namespaces, marks, strict=True) if not found.items]
         records = [namespace_record(KeptNamespace(namespace=one, created=self._now())) for one in fresh] + records
         for batch in batches(records):
             receipt = await self._client.remember(batch, user_id=user, policy=EXACT_POLICY)
             for told in receipt.items:
                 if told.fate is not Fate.SEARCHABLE:
                     raise InvalidInput("value", f"is not kept: {told.reason}")
-        self._marked.update(unmarked)
 
     def _record(self, op: PutOp, there: KeptItem | None) -> dict[str, Any]:
         now = self._now()

@@ -17,13 +17,17 @@ from langgraph.store.memory import InMemoryStore
 from localservers import Server
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.langgraph import PerdureStore
+from perdure.langgraph.records import kept_namespace
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.writing.batch_checks import LARGEST_BATCH
 from perdure.refusals import NotPermitted, UnknownThing
 from perdure.stores.weaviate.store import LongTerm
 from perdure.values.access_tokens import TokenScope
+from perdure.values.entries import Record
+from perdure.values.requests import EraseRequest
+from perdure.values.updates import Removal, UpdateRequest
 from tests.conftest import OwnServers, Servers
-from tests.support.http_service import Service, http_service
+from tests.support.http_service import ADMIN, Service, http_service
 from tests.support.pages import blocks
 from tests.support.waiting import until
 
@@ -142,6 +146,26 @@ async def test_items_that_look_alike_are_two_and_come_back_as_they_were(store: P
     assert await store.aget((), "k") is None
     listed, expected = [await one.alist_namespaces(prefix=(user,)) for one in (store, own)]
     assert sorted(map(repr, listed)) == sorted(map(repr, expected))
+
+
+async def test_a_namespace_is_listed_after_an_erasure_and_whatever_becomes_of_its_mark(
+    service: Service, store: PerdureStore
+) -> None:
+    user = uuid4().hex
+    place = (user, "notes")
+    await store.aput(place, "a", {"n": 1})
+    await service.gateway.erase(EraseRequest(user_id=user), by=ADMIN)
+    assert await store.alist_namespaces(prefix=(user,)) == []
+    await store.aput(place, "a", {"n": 2})
+    assert await store.alist_namespaces(prefix=(user,)) == [place]
+    entries = await service.gateway.memories(user, everything=True, by=ADMIN)
+    for mark in [one for one in entries if isinstance(one, Record) and kept_namespace(one.key, one.payload)]:
+        await service.gateway.update(UpdateRequest(user_id=user, id=mark.id, update=Removal()), by=ADMIN)
+    assert [one.value for one in await store.asearch((user,))] == [{"n": 2}]
+    assert await store.alist_namespaces(prefix=(user,)) == [place]
+    await store.aput(place, "b", {"n": 3})
+    await store.abatch([PutOp(place, key, None) for key in "ab"])
+    assert await store.alist_namespaces(prefix=(user,)) == [place], "as LangGraph's own, without an item"
 
 
 @pytest.mark.slow
