@@ -127,8 +127,8 @@ class PerdureStore(BaseStore):
             case GetOp(namespace=()):
                 return None
             case GetOp():
-                found = await self._found(op.namespace[0], [(op.namespace, op.key)])
-                return next((_item(one) for one in found.values()), None)
+                found = _latest(await self._exactly(op.namespace[0], item_key(op.namespace, op.key)))
+                return _item(found) if found else None
             case SearchOp():
                 return await self._search(op)
             case ListNamespacesOp():
@@ -187,17 +187,6 @@ class PerdureStore(BaseStore):
         kept = selected(namespaces, conditions, op.max_depth)
         return kept[op.offset : op.offset + op.limit]
 
-    async def _found(self, user: str, places: Sequence[Place]) -> dict[Place, KeptItem]:
-        """Return the items at some places of a user, as they were put last."""
-        found: dict[Place, KeptItem] = {}
-        for result in await together(*(self._exactly(user, item_key(*place)) for place in places)):
-            for record in result.items:
-                one = kept_item(record.key, record.payload)
-                if one is not None and (_place(one) not in found or _order(one) > _order(found[_place(one)])):
-                    found[_place(one)] = one
-        self._users.setdefault(user)
-        return found
-
     async def _exactly(self, user: str, key: str) -> RecallResult:
         """Return the records under a key.
 
@@ -207,6 +196,7 @@ class PerdureStore(BaseStore):
         found = await self._client.activity(LANE, key, user_id=user)
         if away := next((store for store in _NEEDED if store in found.degraded), ""):
             raise StoreUnavailable(away, "did not answer in time, so an item that exists may look as if it did not")
+        self._users.setdefault(user)
         return found
 
     async def _everything(self, user: str) -> tuple[list[KeptItem], list[Namespace]]:
@@ -234,8 +224,8 @@ class PerdureStore(BaseStore):
         user = ops[0].namespace[0]
         await together(*(self._delete(user, op) for op in ops if op.value is None))
         kept = [op for op in ops if op.value is not None]
-        there = await self._found(user, [(op.namespace, op.key) for op in kept])
-        records = [self._record(op, there.get((op.namespace, op.key))) for op in kept]
+        there = await together(*(self._exactly(user, item_key(op.namespace, op.key)) for op in kept))
+        records = [self._record(op, _latest(found)) for op, found in zip(kept, there, strict=True)]
         namespaces = [*dict.fromkeys(op.namespace for op in kept)]
         marks = await together(*(self._exactly(user, namespace_key(one)) for one in namespaces))
         fresh = [one for one, found in zip(namespaces, marks, strict=True) if not found.items]
@@ -245,6 +235,8 @@ class PerdureStore(BaseStore):
             for told in receipt.items:
                 if told.fate is not Fate.SEARCHABLE:
                     raise InvalidInput("value", f"is not kept: {told.reason}")
+        # A search would find what was there before in the place of other items.
+        await together(*(self._refusal(user, record.id) for found in there for record in found.items))
 
     def _record(self, op: PutOp, there: KeptItem | None) -> dict[str, Any]:
         now = self._now()
@@ -287,6 +279,12 @@ class PerdureStore(BaseStore):
         """Return the moment, later than the one before it: items keep their order by it."""
         self._latest = max(datetime.now(UTC), self._latest + _LATER)
         return self._latest
+
+
+def _latest(found: RecallResult) -> KeptItem | None:
+    """Return what was put last of the items that were found under one key; None: there is none."""
+    items = (kept_item(record.key, record.payload) for record in found.items)
+    return max((one for one in items if one), key=_order, default=None)
 
 
 def _order(one: KeptItem) -> tuple[datetime, str]:

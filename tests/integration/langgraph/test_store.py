@@ -17,13 +17,13 @@ from langgraph.store.memory import InMemoryStore
 from localservers import Server
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.langgraph import PerdureStore
-from perdure.langgraph.records import kept_namespace
+from perdure.langgraph.records import kept_item, kept_namespace
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.writing.batch_checks import LARGEST_BATCH
 from perdure.refusals import NotPermitted, UnknownThing
 from perdure.stores.weaviate.store import LongTerm
 from perdure.values.access_tokens import TokenScope
-from perdure.values.entries import Record
+from perdure.values.entries import Record, State
 from perdure.values.requests import EraseRequest
 from perdure.values.updates import Removal, UpdateRequest
 from tests.conftest import OwnServers, Servers
@@ -181,6 +181,23 @@ async def test_a_search_finds_what_is_meant_first(store: PerdureStore) -> None:
         assert [one.score for one in found if one.key == "hidden"] == [None]
     filtered = await store.asearch((user,), query="What does she drink?", filter={"n": 1})
     assert {one.key for one in filtered} == {"train", "cat"}
+
+
+@pytest.mark.slow
+async def test_an_item_that_was_put_often_takes_no_place_of_others_in_a_search(
+    service: Service, store: PerdureStore
+) -> None:
+    user = uuid4().hex
+    await store.aput((user, "facts"), "train", {"text": "Ada travels to work by train."})
+    for number in range(150):
+        await store.aput((user, "facts"), "tea", {"text": f"Ada has had {number} cups of green tea."})
+    found = await store.asearch((user,), query="How many cups of green tea has Ada had?")
+    assert [(one.key, one.score is not None) for one in found] == [("tea", True), ("train", True)]
+    assert found[0].value == {"text": "Ada has had 149 cups of green tea."}
+    entries = await service.gateway.memories(user, everything=True, by=ADMIN)
+    current = [one for one in entries if isinstance(one, Record) and one.state is State.CURRENT]
+    items = [kept_item(one.key, one.payload) for one in current]
+    assert sorted(one.key for one in items if one) == ["tea", "train"]
 
 
 async def test_what_cannot_be_kept_is_refused_with_the_reason(store: PerdureStore) -> None:
