@@ -80,10 +80,9 @@ class RequestAdmission:
             return
         with ExitStack() as places:
             try:
-                caller = await self._admitted(scope, declared, known=route is not None, browser=is_page)
+                caller = await self._admitted(scope, declared, places, known=route is not None, browser=is_page)
                 if is_page and route is None:
                     raise NoSuchPath("there is no such page")
-                places.enter_context(self._under_way.entered(whose(caller)))
             except PerdureError as error:
                 # The rest of a body that nobody reads must not be taken for the next request.
                 await self._refusal(scope, receive, error, is_page=is_page)(scope, receive, send)
@@ -100,7 +99,9 @@ class RequestAdmission:
         answer.headers["Connection"] = "close"
         return answer
 
-    async def _admitted(self, scope: Scope, declared: dict[str, object], *, known: bool, browser: bool) -> Caller:
+    async def _admitted(
+        self, scope: Scope, declared: dict[str, object], places: ExitStack, *, known: bool, browser: bool
+    ) -> Caller:
         caller, given, address = None, "", ""
         try:
             address = scope["client"][0] if scope.get("client") else ""
@@ -115,13 +116,16 @@ class RequestAdmission:
                 caller.require(TokenScope(str(declared.get(SCOPE))))
             if declared.get(PERSON):
                 caller.require_person()
+            places.enter_context(self._under_way.entered(whose(caller)))
         except (NotAuthenticated, NotPermitted):
             # Without a token anybody could fill the audit: it has the first of each address.
             if given or not self._tokenless.failed(address, time.monotonic()):
                 self._audit(scope, caller, admitted=False)
             raise
         except TooManyRequests:
-            # The audit has the first of them; the others would fill it.
+            # Of the tokens that do not count, the audit has the first; the others would fill it.
+            if caller is not None:
+                self._audit(scope, caller, admitted=False)
             raise
         self._audit(scope, caller, admitted=True)
         return caller

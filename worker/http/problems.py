@@ -151,8 +151,8 @@ def answer_of(error: PerdureError, request_id: str = "", headers: dict[str, str]
 
 
 def audited(request: Request, error: PerdureError) -> None:
-    """Have the refusal of a request audited that was let in, where it asked for what its token does not permit."""
-    if oversteps(error):
+    """Have it audited that a request which was let in is refused for want of a right, or of a place."""
+    if oversteps(error) or isinstance(error, TooManyRequests):
         request.state.turned_away = True
 
 

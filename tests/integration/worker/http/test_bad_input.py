@@ -13,8 +13,9 @@ import httpx2
 import pytest
 
 from tests.integration.worker.http.test_tasks import started
-from tests.support.http_service import Service, answering, memory_item
-from tests.support.waiting import until_true
+from tests.support.http_service import ADMIN, Service, answering, memory_item
+from tests.support.waiting import until, until_true
+from worker import audits
 from worker.http import connections, limits, request_log
 from worker.http.admission import RequestAdmission
 from worker.http.request_places import RequestPlaces
@@ -275,7 +276,9 @@ async def test_who_never_reads_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPa
     assert received < 50_000_000, "it got what was in buffers, and no more"
 
 
-async def test_too_many_streams_are_refused_before_they_begin(service: Service, ada: httpx2.AsyncClient) -> None:
+async def test_too_many_streams_are_refused_before_they_begin(
+    service: Service, ada: httpx2.AsyncClient, user: str
+) -> None:
     body = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first"}
     task = (await ada.post("/v2/control/tasks", json=body)).json()["workflow_id"]
     path = f"/v2/control/tasks/{task}/events"
@@ -285,8 +288,14 @@ async def test_too_many_streams_are_refused_before_they_begin(service: Service, 
             stream = client.stream("GET", path)
             open_.append(stream)
             assert (await stream.__aenter__()).status_code == 200
-        refused = await ada.get(path)
+        refused = await ada.get(path, headers={"X-Request-Id": "one-too-many"})
         assert (refused.status_code, refused.json()["code"], refused.headers["Retry-After"]) == (429, "PRD502", "5")
+
+        async def decided() -> list[str]:
+            lines = await audits.show(service.here.settings, user, None, None, ADMIN)
+            return [one.kind.value for one in lines if one.operation == "one-too-many"]
+
+        assert await until(decided, lambda found: len(found) > 1) == ["admitted", "turned_away"]
         for stream in open_:
             await stream.__aexit__(None, None, None)
     await ada.post(f"/v2/control/tasks/{task}/cancel", json={})

@@ -19,6 +19,7 @@ from tests.support.waiting import until
 from worker import audits
 from worker.access import local_token
 from worker.gateway import Gateway
+from worker.http import admission
 from worker.http.app import make_app
 from worker.http.status import Readiness
 
@@ -106,3 +107,22 @@ async def test_what_an_administrator_does_without_the_tenant_key_is_said_to_be_u
         await gateway._administered("3f2b", why="create a token", by=PROGRAM)  # pyright: ignore[reportPrivateUsage]
     assert "this is not audited (create a token: 3f2b)" in said[0]
     assert "tenant.key cannot be read" in said[0]
+
+
+async def test_who_finds_no_place_is_audited_as_turned_away_and_not_as_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = clean_settings(tmp_path)
+    give_tenant_key(tmp_path)
+    await JournalMarks(settings.journal_folder).begin(TenantKey.load(settings.tenant_key_file).fingerprint)
+    right = {"Authorization": f"Bearer {local_token.made(settings).read_text().strip()}"}
+    for most, status, kind in ((0, 429, AuditKind.TURNED_AWAY), (1, 200, AuditKind.ADMITTED)):
+        monkeypatch.setattr(admission, "MOST_OF_ONE", most)
+        async with Gateway(settings, NOWHERE) as gateway, client_of(settings, gateway) as client:
+            sent = right | {"X-Request-Id": f"most-{most}"}
+            assert (await client.get("/openapi.json", headers=sent)).status_code == status
+            lines = await until(
+                lambda: audits.show(settings, "", None, None, ADMIN),
+                lambda found, most=most: any(one.operation == f"most-{most}" for one in found),
+            )
+        assert [one.kind for one in lines if one.operation == f"most-{most}"] == [kind]
