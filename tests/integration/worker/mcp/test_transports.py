@@ -1,46 +1,79 @@
-"""The MCP server as a desktop client has it: the command over stdio, asked by the official client."""
+"""The MCP server as clients have it, by the command over stdio and by the service over HTTP: one story for both."""
 
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx2
 import pytest
 import pytest_asyncio
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent, TextResourceContents
 
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import COMMAND, Installation, installation
+from tests.integration.worker.cli.test_tokens import serving
 from tests.support import pages
 from tests.support.waiting import until
 from worker.mcp.memories import DATA
 
+STDIO, HTTP = "stdio", "http"
+
+over_both = pytest.mark.parametrize("transport", [STDIO, HTTP])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doors:
+    """Both ways in to one installation."""
+
+    installed: Installation
+    url: str
+
+    @asynccontextmanager
+    async def connected(self, transport: str, user: str, *, mode: str = "auto", **how: Any) -> AsyncGenerator[Client]:
+        """Connect a client of a user."""
+        if transport == STDIO:
+            async with Client(self._command(user), mode=mode, **how) as client:
+                yield client
+            return
+        headers = {"Authorization": f"Bearer {await self._token(user)}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+            Client(streamable_http_client(f"{self.url}/mcp", http_client=http), mode=mode, **how) as client,
+        ):
+            yield client
+
+    def _command(self, user: str) -> StdioServerParameters:
+        """Return the command that the documentation has a client start."""
+        [block] = [block.text for block in pages.blocks(Path("docs/mcp.md")) if block.language == "json"]
+        printed = json.loads(block)["mcpServers"]["perdure"]
+        # Where the command is on nobody's PATH, its module is the same.
+        assert printed["command"] == "perdure"
+        command, *before = COMMAND
+        given = [user if one == "ada" else one for one in printed["args"]]
+        there = self.installed
+        return StdioServerParameters(command=command, args=[*before, *given], env=there.environment, cwd=there.folder)
+
+    async def _token(self, user: str) -> str:
+        scopes = [part for scope in ("read", "write", "tasks") for part in ("--scope", scope)]
+        made = await self.installed.perdure("tokens", "create", "client", "--user", user, "--person", *scopes)
+        assert made.status == 0, made.err
+        return made.out.strip()
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def installed(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Installation]:
+async def doors(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Doors]:
     async with installation(servers, tmp_path_factory.mktemp("mcp")) as given:
         await given.ready_worker()
-        yield given
-
-
-@asynccontextmanager
-async def connected(installed: Installation, user: str, *, mode: str = "auto", **how: Any) -> AsyncGenerator[Client]:
-    [block] = [block.text for block in pages.blocks(Path("docs/mcp.md")) if block.language == "json"]
-    printed = json.loads(block)["mcpServers"]["perdure"]
-    # Where the command is on nobody's PATH, its module is the same.
-    assert printed["command"] == "perdure"
-    command, *before = COMMAND
-    given = [user if one == "ada" else one for one in printed["args"]]
-    started = StdioServerParameters(
-        command=command, args=[*before, *given], env=installed.environment, cwd=installed.folder
-    )
-    async with Client(started, mode=mode, **how) as client:
-        yield client
+        async with serving(given) as (url, _):
+            yield Doors(installed=given, url=url)
 
 
 def said(result: CallToolResult) -> str:
@@ -48,10 +81,11 @@ def said(result: CallToolResult) -> str:
     return "".join(one.text for one in result.content if isinstance(one, TextContent))
 
 
+@over_both
 @pytest.mark.slow
-async def test_what_is_remembered_is_recalled_as_data_corrected_and_forgotten(installed: Installation) -> None:
+async def test_what_is_remembered_is_recalled_as_data_corrected_and_forgotten(doors: Doors, transport: str) -> None:
     user = uuid4().hex
-    async with connected(installed, user) as client:
+    async with doors.connected(transport, user) as client:
         assert {one.name for one in (await client.list_tools()).tools} == {
             *("recall", "remember", "correct", "forget"),
             *("start_task", "task_progress", "answer_question"),
@@ -80,18 +114,19 @@ async def test_what_is_remembered_is_recalled_as_data_corrected_and_forgotten(in
         left = await client.call_tool("recall", {"text": "Which Postgres does billing run on?"})
         assert left.structured_content is not None
         assert left.structured_content["items"] == []
-    async with connected(installed, uuid4().hex) as other:
+    async with doors.connected(transport, uuid4().hex) as other:
         refused = await other.call_tool("correct", {"memory_id": item["id"], "statement": "It runs on sand."})
         assert refused.is_error
         assert "there is no" in said(refused)
 
 
+@over_both
 @pytest.mark.slow
-async def test_what_a_model_concludes_replaces_nothing_that_a_person_has_said(installed: Installation) -> None:
+async def test_what_a_model_concludes_replaces_nothing_that_a_person_has_said(doors: Doors, transport: str) -> None:
     user = uuid4().hex
     said_by_user = "The standup is at 9."
-    assert (await installed.perdure("remember", said_by_user, "--user", user)).status == 0
-    async with connected(installed, user) as client:
+    assert (await doors.installed.perdure("remember", said_by_user, "--user", user)).status == 0
+    async with doors.connected(transport, user) as client:
         held = await client.call_tool("remember", {"statement": "The standup is at 10."})
         assert held.structured_content is not None, said(held)
         assert held.structured_content["fate"] == "held"
@@ -101,9 +136,10 @@ async def test_what_a_model_concludes_replaces_nothing_that_a_person_has_said(in
         assert [one["text"] for one in found.structured_content["items"]] == [said_by_user]
 
 
+@over_both
 @pytest.mark.slow
-async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Installation) -> None:
-    async with connected(installed, uuid4().hex) as client:
+async def test_what_is_wrong_is_told_to_the_model_with_the_fix(doors: Doors, transport: str) -> None:
+    async with doors.connected(transport, uuid4().hex) as client:
         for tool, given, told in (
             ("recall", {"text": " "}, "text: is empty"),
             ("recall", {}, "text"),
@@ -117,6 +153,12 @@ async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Instal
             ("start_task", {}, "skill: is missing"),
             ("start_task", {"skill": "none-such"}, "none-such"),
             ("task_progress", {"workflow_id": "../../x"}, "there is no"),
+            ("task_progress", {}, "workflow_id"),
+            ("remember", {}, "statement"),
+            ("correct", {"memory_id": "mem_none"}, "statement"),
+            ("correct", {"statement": "Kim likes tea."}, "memory_id"),
+            ("forget", {}, "memory_id"),
+            ("answer_question", {"workflow_id": "task-none"}, "question_id"),
         ):
             result = await client.call_tool(tool, given)
             assert result.is_error or '"rejected"' in said(result), (tool, given)
@@ -124,16 +166,22 @@ async def test_what_is_wrong_is_told_to_the_model_with_the_fix(installed: Instal
             assert "Traceback" not in said(result)
         with pytest.raises(MCPError, match=r"'txt' is not an argument \(.*text"):
             await client.call_tool("recall", {"txt": "x"})
+        with pytest.raises(MCPError, match="'user_id' is not an argument"):
+            await client.call_tool("forget", {"memory_id": "mem_none", "user_id": "kim"})
+        for resource, told in (("tasks/task-none/explanation", "there is no"), ("memories/team:none", "team:none")):
+            with pytest.raises(MCPError, match=told):
+                await client.read_resource(f"perdure://{resource}")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(("transport", "mode"), [(STDIO, "auto"), (STDIO, "legacy"), (HTTP, "auto")])
 async def test_a_question_of_a_task_is_answered_by_the_user_and_not_by_the_model(
-    installed: Installation, mode: str
+    doors: Doors, transport: str, mode: str
 ) -> None:
     user, asked = uuid4().hex, list[str]()
-    lock = installed.write("some.lock", "nodeenv==1.12.0\n")
-    inputs = {"lock": str(installed.folder / lock), "report": str(installed.folder / f"{mode}.csv")}
+    lock = doors.installed.write("some.lock", "nodeenv==1.12.0\n")
+    folder = doors.installed.folder
+    inputs = {"lock": str(folder / lock), "report": str(folder / f"{transport}-{mode}.csv")}
 
     async def answering(_: Any, params: ElicitRequestParams) -> ElicitResult:
         asked.append(params.message)
@@ -141,7 +189,7 @@ async def test_a_question_of_a_task_is_answered_by_the_user_and_not_by_the_model
             return ElicitResult(action="decline")
         return ElicitResult(action="accept", content={"answer": "BSD-3-Clause"})
 
-    async with connected(installed, user, mode=mode, elicitation_callback=answering) as client:
+    async with doors.connected(transport, user, mode=mode, elicitation_callback=answering) as client:
         given = {"skill": "dependency-audit", "inputs": inputs, "task_id": f"mcp-{mode}"}
         started = await client.call_tool("start_task", given)
         assert started.structured_content is not None, said(started)
@@ -162,7 +210,7 @@ async def test_a_question_of_a_task_is_answered_by_the_user_and_not_by_the_model
         assert json.loads(explained.text)["recalls"]
         assert json.loads(explained.text)["notice"] == DATA
     # A client that cannot ask its user answers nothing.
-    async with connected(installed, uuid4().hex, mode=mode) as silent:
+    async with doors.connected(transport, uuid4().hex, mode=mode) as silent:
         other = await silent.call_tool("start_task", {**given, "task_id": f"silent-{mode}"})
         assert other.structured_content is not None
         task = {"workflow_id": other.structured_content["workflow_id"]}
@@ -172,7 +220,7 @@ async def test_a_question_of_a_task_is_answered_by_the_user_and_not_by_the_model
         except MCPError:
             pass
         assert (await _where(silent, task))["progress"]["questions"]
-    async with connected(installed, uuid4().hex) as stranger:
+    async with doors.connected(transport, uuid4().hex) as stranger:
         assert "there is no" in said(await stranger.call_tool("task_progress", task))
 
 
