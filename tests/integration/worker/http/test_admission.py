@@ -5,10 +5,11 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import socket
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -16,6 +17,7 @@ from uuid import uuid4
 import httpx2
 import jwt
 import pytest
+import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import rsa
 from fastapi.routing import APIRoute
 from jwt.algorithms import RSAAlgorithm
@@ -27,6 +29,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.access_tokens import AccessTokens
 from perdure.stores.redis.connection import ask
 from perdure.values.access_tokens import TokenScope
+from tests.support.belongings import Belongings, belongings
 from tests.support.http_service import ADMIN, Service
 from tests.support.issuer import Issuer, issuer
 from worker import audits
@@ -149,15 +152,32 @@ KINDS: dict[str, Make] = {"own": own, "of a provider": foreign}
 
 
 async def asked(
-    service: Service, place: str, token: str | None, *, user: str | None = None, headers: dict[str, str] | None = None
+    service: Service,
+    place: str,
+    token: str | None,
+    *,
+    user: str | None = None,
+    headers: dict[str, str] | None = None,
+    of: Belongings | None = None,
 ) -> httpx2.Response:
+    """Send the request of a row of the table.
+
+    Args:
+        service: Where it is sent.
+        place: The row.
+        token: Who asks; None: nobody.
+        user: For whom is asked; None: nobody is named.
+        headers: Further headers.
+        of: Whose ids are in the path; None: nobody's.
+    """
     method, _, path = place.partition(" ")
-    for name in ("workflow_id", "memory_id", "hold_id", "job_id", "name"):
-        path = path.replace(f"{{{name}}}", "none-such")
+    path = of.place(path) if of else re.sub(r"\{\w+\}", "none-such", path)
     row = TABLE[place]
     if row.page:
-        return await opened(service, method, path, token, user)
+        return await opened(service, method, path, token, user, of.fields if of else {})
     query, body = dict(row.query or {}), None if row.body is None else dict(row.body)
+    if of and body and "question_id" in body:
+        body["question_id"] = of.fields["question"]
     if user is not None and body is not None:
         body["user_id"] = user
     elif user is not None:
@@ -168,14 +188,16 @@ async def asked(
         return await client.request(method, path, params=query, json=body, headers=sent)
 
 
-async def opened(service: Service, method: str, path: str, token: str | None, user: str | None) -> httpx2.Response:
+async def opened(
+    service: Service, method: str, path: str, token: str | None, user: str | None, fields: dict[str, str]
+) -> httpx2.Response:
     """Ask for a page as a browser does."""
     sealed = Response()
     sessions: Sessions = service.app.state.sessions
     sessions.let_in(sealed, token or "", https=False)
     cookie = sealed.headers["set-cookie"].partition(";")[0].partition("=")[2]
     cookies = {COOKIE: cookie} if token is not None else {}
-    query, form = {"user": user} if user is not None else {}, {FIELD: proof_of(cookie)}
+    query, form = {"user": user} if user is not None else {}, {**fields, FIELD: proof_of(cookie)}
     async with httpx2.AsyncClient(base_url=service.url, cookies=cookies, timeout=60, trust_env=False) as client:
         return await client.request(method, path, params=query, data=form if method == "POST" else None)
 
@@ -235,6 +257,47 @@ async def test_a_route_lets_in_whom_it_should_and_nobody_else(
     let_in = await asked(service, place, right)
     assert let_in.status_code not in (401, 403)
     assert let_in.headers.get("location") != "/login"
+
+
+BY_ID = sorted(place for place, row in TABLE.items() if row.of_a_user and "{" in place)
+"""The routes of what one user has."""
+
+ENDS = ("forget", "holds", "answer", "inbox", "cancel", "events")
+"""Routes by which what is asked for ends, in the order in which they are asked: a task is followed to its end."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def theirs(service: Service) -> AsyncGenerator[Belongings]:
+    async with belongings(service) as one:
+        yield one
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", BY_ID)
+async def test_what_another_user_has_does_not_exist_for_a_stranger(
+    service: Service, provider: Issuer, theirs: Belongings, place: str, kind: str, user: str
+) -> None:
+    before = await theirs.standing()
+    stranger = await KINDS[kind](service, provider, *TokenScope, user=user, person=True)
+    for named in (None, user, theirs.user):
+        answer = await asked(service, place, stranger, user=named, of=theirs)
+        assert answer.status_code == 404, (named, answer.text)
+    assert await theirs.standing() == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_page", [False, True], ids=["routes", "pages"])
+async def test_what_a_user_has_exists_for_them(service: Service, provider: Issuer, is_page: bool, kind: str) -> None:
+    places = [place for place in BY_ID if TABLE[place].page is is_page]
+    order = [next((number for number, part in enumerate(ENDS, 1) if part in place), 0) for place in places]
+    async with belongings(service) as mine:
+        right = await KINDS[kind](service, provider, *TokenScope, user=mine.user, person=True)
+        found = {
+            place: (await asked(service, place, right, of=mine)).status_code
+            for _, place in sorted(zip(order, places, strict=True))
+        }
+    assert {place: status for place, status in found.items() if status in (401, 403, 404)} == {}
+    assert sum(status < 400 for status in found.values()) > len(found) / 2, found
 
 
 def forged(token: str) -> str:
