@@ -17,7 +17,7 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 from perdure.documents import refused, validated
 from perdure.errors import InvalidInput, InvalidItem, PerdureError
 from perdure.identity import content_digest
-from perdure.memory.updates.versions import versions
+from perdure.memory.updates.versions import versions_by_entry
 from perdure.memory.writing.batch_checks import read_item
 from perdure.model import Instant, Passed, TenantId
 from perdure.plurals import counted
@@ -170,9 +170,10 @@ def written(
         others: What belongs to it besides entries.
         user_id: Who exports, and is the only person whom the history names; None: it names whoever changed something.
     """
+    versions = versions_by_entry(lines)
 
     def kept(identifier: str) -> tuple[Version, ...]:
-        found = versions(lines, identifier)
+        found = versions.get(identifier, ())
         return tuple(found if user_id is None else (one.changed(by=one.by.seen_by(user_id)) for one in found))
 
     yield Header(exported=SCHEMA, version=VERSION, count=len(entries) + len(others), at=at).model_dump_json()

@@ -1,10 +1,11 @@
 """Versions of entries, and items that did not become memory, from the journal's lines. Pure."""
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from perdure.errors import InvalidInput
-from perdure.stores.journal.folded_state import history
+from perdure.stores.journal.folded_state import counted, history
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
 from perdure.values.entries import Entry, Memory
 from perdure.values.jobs import SettledJob
@@ -14,6 +15,14 @@ from perdure.values.updates import Rejection, Version
 def versions(lines: Sequence[Line], identifier: str) -> list[Version]:
     """Return the versions of an entry that are kept, oldest first."""
     return [_version(line) for line in history(lines, identifier)]
+
+
+def versions_by_entry(lines: Sequence[Line]) -> Mapping[str, Sequence[Version]]:
+    """Return the versions of every entry that are kept, oldest first, by the entry's id."""
+    found: defaultdict[str, list[Version]] = defaultdict(list)
+    for line in counted(lines):
+        found[line.entry.id].append(_version(line))
+    return found
 
 
 def version_of(changes: Sequence[Changed], version: int) -> Memory:

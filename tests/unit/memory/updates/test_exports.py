@@ -1,6 +1,7 @@
 """An export is read back as it was written, and one that is foreign, cut off or damaged is refused with the line."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,34 @@ def test_an_entry_with_a_long_history_is_read_back() -> None:
     assert len(exported[1]) > 4_000_000
     [found] = read(exported).entries
     assert [version.entry for version in found.history] == [one.entry for one in changes]
+
+
+class Visited(list[Line]):
+    """Lines that count how often one of them is looked at."""
+
+    visits = 0
+
+    def __iter__(self) -> Iterator[Line]:
+        return self._counting(super().__iter__())
+
+    def __reversed__(self) -> Iterator[Line]:
+        return self._counting(super().__reversed__())
+
+    def _counting(self, lines: Iterator[Line]) -> Iterator[Line]:
+        for line in lines:
+            self.visits += 1
+            yield line
+
+
+def test_the_journal_is_gone_through_once_however_many_entries_there_are() -> None:
+    entries = {f"mem_{number}": ENTRIES["mem_1"].changed(id=f"mem_{number}") for number in range(50)}
+    lines = Visited()
+    for one in entries.values():
+        lines.append(Changed(entry=one, operation=one.id, by=BY, why="insert", at=NOW))
+        lines.append(Settled(operation=one.id, versions={one.id: 1}, at=NOW))
+    found = read(list(written(entries, lines, at=NOW))).entries
+    assert all(len(one.history) == 1 for one in found)
+    assert lines.visits == len(lines)
 
 
 def test_the_published_schema_is_that_of_the_lines() -> None:
