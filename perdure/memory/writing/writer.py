@@ -12,6 +12,7 @@ from perdure.memory.door import Door
 from perdure.memory.extraction.content_words import says_it_was_otherwise
 from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
+from perdure.memory.writing.needs import about, named_by, statements, successors_of, usable
 from perdure.memory.writing.observation import WRITING, applied, successors, unusable, without
 from perdure.memory.writing.planning import Known, plan
 from perdure.memory.writing.provenance import purpose_of
@@ -27,7 +28,7 @@ from perdure.tolerance import changed_back
 from perdure.values.changes import Change, Refusal
 from perdure.values.consents import withheld
 from perdure.values.entries import Entry, Memory, headline_of
-from perdure.values.items import Item, MemoryItem, imported_id, item_id, item_text
+from perdure.values.items import item_text
 from perdure.values.jobs import Applied, Batch, ItemReceipt, UnusableItem, WritePlan
 
 _AT_ONCE = 8
@@ -76,22 +77,18 @@ class Writer:
         return decided
 
     async def _plan(self, batch: Batch, *, at: datetime, operation: str = "") -> WritePlan:
-        usable = _usable(batch)
-        ids = {item_id(batch.tenant, item) for item in usable.values()}
-        ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
-        ids |= {imported_id(item) for item in usable.values()} - {""}
+        ids = named_by(batch)
         entries, deletions, (beside, older), consents = await together(
             self._longterm.get(batch.tenant, sorted(ids)),
             self._deletions.covering(batch.tenant, sorted(ids)),
             self._beside(batch),
             self._consents.of(batch.tenant),
         )
-        memories = [entry for entry in entries.values() if isinstance(entry, Memory)]
-        linked = {memory.superseded_by for memory in memories}
+        linked = successors_of(entries.values())
         if any(operation in entry.operations for entry in entries.values()):
             # What an earlier attempt has replaced is no longer among what is believed.
             linked |= await self._door.begun(batch.tenant, operation)
-        linked -= {*entries, ""}
+        linked -= entries.keys()
         more, gone = await together(
             self._longterm.get(batch.tenant, sorted(linked)), self._deletions.of(batch.tenant, sorted(linked))
         )
@@ -116,14 +113,14 @@ class Writer:
             async with few:
                 return await self._longterm.sharing_words(batch.tenant, text, limit=SHARING)
 
-        terms, statements = _about(batch), _statements(batch)
-        changing = {text for text in statements if says_it_was_otherwise(text)}
-        about, *found = await together(
-            self._longterm.about(batch.tenant, terms, statements - changing), *map(sharing, sorted(changing))
+        terms, said = about(batch), statements(batch)
+        changing = {text for text in said if says_it_was_otherwise(text)}
+        alike, *found = await together(
+            self._longterm.about(batch.tenant, terms, said - changing), *map(sharing, sorted(changing))
         )
-        is_cut = len(about) >= ABOUT_AT_MOST
+        is_cut = len(alike) >= ABOUT_AT_MOST
         older = await self._longterm.count_about(batch.tenant, terms) - ABOUT_AT_MOST if is_cut else 0
-        return [*about, *(memory for memories in found for memory in memories)], max(0, older)
+        return [*alike, *(memory for memories in found for memory in memories)], max(0, older)
 
     async def epoch(self, batch: Batch) -> int:
         """Return the user's epoch when a batch was accepted.
@@ -189,7 +186,7 @@ class Writer:
         changes: list[Change] = []
         # What another job has written since, that contradicts these, has changed no entry that they know: only a plan
         # under the lease sees it. Nor do they know what is left where the store has refused something.
-        if not reasons and not _about(batch) and not any(map(says_it_was_otherwise, _statements(batch))):
+        if not reasons and not about(batch) and not any(map(says_it_was_otherwise, statements(batch))):
             with suppress(VersionConflict):
                 changes = await self._changes(batch, decided, vectors, operation)
         versions = await self._door.change(
@@ -223,8 +220,8 @@ class Writer:
             VersionConflict: It is not.
             StoreUnavailable: Neither Redis nor the journal can tell.
         """
-        usable = _usable(batch)
-        purposes = {purpose_of(batch, usable[one.index]) for one in decided.items if one.decision in WRITING}
+        items = usable(batch)
+        purposes = {purpose_of(batch, items[one.index]) for one in decided.items if one.decision in WRITING}
         if not purposes.isdisjoint(withheld(await self._consents.of(batch.tenant))):
             raise VersionConflict("the user no longer consents to something that was planned")
 
@@ -297,7 +294,7 @@ class Writer:
 
     async def _embedded(self, batch: Batch) -> dict[str, Vector]:
         """Return the vector of each text that an entry may get."""
-        ordered = sorted({headline_of(item_text(item)) for item in _usable(batch).values()})
+        ordered = sorted({headline_of(item_text(item)) for item in usable(batch).values()})
         return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))
 
 
@@ -309,20 +306,6 @@ def _why(batch: Batch) -> str:
     if batch.approved is None:
         return ""
     return REWORDED if batch.approved.reworded else APPROVED
-
-
-def _usable(batch: Batch) -> dict[int, Item]:
-    return {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
-
-
-def _statements(batch: Batch) -> set[str]:
-    return {item.content for item in _usable(batch).values() if isinstance(item, MemoryItem)}
-
-
-def _about(batch: Batch) -> set[str]:
-    """Return the terms of what a batch asserts."""
-    asserted = [item.assertion for item in _usable(batch).values() if isinstance(item, MemoryItem)]
-    return {term for assertion in asserted if assertion for term in assertion.about}
 
 
 def _require_known(values: Iterable[OpenEnum]) -> None:

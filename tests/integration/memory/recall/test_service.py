@@ -34,7 +34,7 @@ from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.models.errors import ModelRefused
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.erasures import ErasureLog
-from perdure.stores.journal.lines import Changed, Settled, accepted
+from perdure.stores.journal.lines import Changed, Line, Settled, accepted
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.audit_heads import AuditHeads
@@ -50,6 +50,7 @@ from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.values.assertions import Assertion
 from perdure.values.changes import Actor, ActorKind, Deletion
 from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record
 from perdure.values.episodes import Episode, EpisodeKind
@@ -401,6 +402,31 @@ async def test_of_a_journal_too_large_for_the_limit_the_newest_answers(tiers: Ti
     result = await tiers.recall(longterm=dead, limit_seconds=6.0).recall(await tiers.ask("statement 19999"))
     assert result.degraded == ("journal", "weaviate")
     assert result.items[0].text == "statement 19999 of a long life"
+    await dead.close()
+
+
+@pytest.mark.usefixtures("own_threads")
+async def test_a_few_waiting_jobs_keep_nobody_from_what_is_remembered(tiers: Tiers) -> None:
+    by = Actor(kind=ActorKind.PERSON, id="ada")
+    for start in range(0, 4_000, 500):
+        written: list[Line] = []
+        for number in range(start, start + 500):
+            assertion = Assertion(subject=f"thing{number}", attribute="be", value="blue")
+            entry = _entry(tiers.tenant, believed(f"Thing{number} is blue")).changed(assertion=assertion)
+            written.append(Changed(entry=entry, operation=entry.id, by=by, why="insert", at=NOW))
+            written.append(Settled(operation=entry.id, versions={entry.id: 1}, at=NOW))
+        await tiers.journal.append(tiers.tenant, written)
+    for number in range(100):
+        assertion = Assertion(subject=f"other{number}", attribute="be", value="red")
+        items = (believed(f"Other{number} is red").changed(assertion=assertion),)
+        await tiers.journal.append(
+            tiers.tenant, accepted(str(number), Batch(tenant=tiers.tenant, key="k", items=items), NOW)
+        )
+    dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
+    # To compare each job with each memory takes 5 s and more.
+    result = await tiers.recall(longterm=dead, limit_seconds=4.0).recall(await tiers.ask("thing3999 and other99"))
+    assert "weaviate" in result.degraded
+    assert {item.text for item in result.items} == {"Thing3999 is blue", "Other99 is red"}
     await dead.close()
 
 

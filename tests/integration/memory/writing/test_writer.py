@@ -419,7 +419,7 @@ async def test_of_two_jobs_at_once_that_contradict_each_other_one_is_believed(
     plans = {job: await stores.writer.plan(batch, at=NOW) for job, batch in batches.items()}
     assert {plan.items[0].decision for plan in plans.values()} == {Decision.INSERT}
     if not protected:
-        monkeypatch.setattr(writing, "_about", nothing)
+        monkeypatch.setattr(writing, "about", nothing)
     await together(*(stores.writer.apply(batch, plans[job], operation=job) for job, batch in batches.items()))
     found = await recalled(stores, tenant, "log level", hours=9)
     assert len(found) == (1 if protected else 2)

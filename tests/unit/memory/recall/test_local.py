@@ -1,11 +1,13 @@
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 
 from perdure.memory.extraction.statements import stated
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.write_policies import WritePolicy
-from perdure.stores.journal.lines import Forgotten, Line, accepted
+from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled, accepted
 from perdure.tolerance import tolerant
+from perdure.values.assertions import Assertion
 from perdure.values.changes import Actor, ActorKind, Deletion
 from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record, Source
 from perdure.values.items import Item, MemoryItem, PatternItem, RecordItem, item_id
@@ -190,11 +192,52 @@ def test_what_was_accepted_under_a_longer_name_is_recalled() -> None:
 
 
 def test_of_what_waits_for_its_jobs_the_newest_is_decided_on() -> None:
-    written = lines(*(believed(f"fish {number}") for number in range(5)))
-    found = local.known(query("fish"), written, {"default": WritePolicy()}, most_pending=2)
-    assert [entry.text for entry in found.entries.values()] == ["fish 3", "fish 4"]
+    written = lines(*(believed(f"fish {number}") for number in range(103)))
+    found = local.known(query("fish"), written, {"default": WritePolicy()}, effort=102 * 40)
+    assert [entry.text for entry in found.entries.values()] == [f"fish {number}" for number in range(1, 103)]
     assert not found.is_all
-    assert local.known(query("fish"), written, {"default": WritePolicy()}, most_pending=5).is_all
+    assert local.known(query("fish"), written, {"default": WritePolicy()}, effort=103 * 40).is_all
+    least = local.known(query("fish"), written, {"default": WritePolicy()}, effort=0)
+    assert [entry.text for entry in least.entries.values()] == [f"fish {number}" for number in range(3, 103)]
+
+
+def test_what_is_compared_with_much_costs_more() -> None:
+    written = [line for hour in range(60) for line in pending(believed(f"The standup is at {hour}."))]
+    apart = [line for number in range(60) for line in pending(believed(f"Thing{number} is blue."))]
+    policies = {"default": WritePolicy()}
+    # Each is decided on after those before it, with which it is compared.
+    cost = 60 * 40 + 5 * sum(range(60))
+    assert not local.known(query(), written, policies, effort=cost - 1).is_all
+    assert local.known(query(), written, policies, effort=cost).is_all
+    assert local.known(query(), apart, policies, effort=0).is_all, "the control"
+
+
+class Visited(Assertion):
+    """An assertion that counts how often it is asked what it is about."""
+
+    visits: ClassVar[int] = 0
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        Visited.visits += 1
+        return super().about
+
+
+def test_a_waiting_job_costs_what_it_is_about_and_not_what_is_remembered() -> None:
+    written: list[Line] = []
+    for number in range(40):
+        assertion = Visited(subject=f"thing{number}", attribute="be", value="blue")
+        entry = Memory(
+            id=f"mem_{number}", text=f"Thing{number} is blue.", assertion=assertion, first_seen=NOW, last_seen=NOW
+        )
+        written.append(Changed(entry=entry, operation=entry.id, by=PERSON, why="insert", at=NOW))
+        written.append(Settled(operation=entry.id, versions={entry.id: 1}, at=NOW))
+    later = {"occurred_at": NOW + timedelta(hours=1), "source": Source.EXPLICIT}
+    for number in range(50, 90):
+        written += pending(believed(f"Thing{number} is red.", **later))
+    Visited.visits = 0
+    assert len(local.known(query(), written, {"default": WritePolicy()}).entries) == 80
+    assert Visited.visits == 40, "they are listed once, for all jobs"
 
 
 def test_where_neither_older_lines_nor_redis_tell_what_was_forgotten_nothing_is_decided_on() -> None:

@@ -191,7 +191,7 @@ def test_what_is_accepted_is_given_as_its_job_will_decide(
     store = Store()
     list(run_all(steps, store))
     batch = store.submit("last", *items)
-    given_before = believed(TENANT, fold(store.lines), policies=POLICIES, at=NOW)
+    given_before = believed(TENANT, fold(store.lines), policies=POLICIES, at=NOW).entries
     store.run("last", batch)
     wanted = {name: _life(entry) for name, entry in store.entries.items()}
     assert {name: _life(entry) for name, entry in given_before.items()} == wanted
@@ -209,7 +209,7 @@ def test_a_job_that_died_is_given_as_it_will_end(
     list(run_all(steps, store))
     batch = store.submit("last", *items)
     store.run("last", batch, crash=crash)
-    found = believed(TENANT, fold(store.lines), policies=POLICIES, at=NOW)
+    found = believed(TENANT, fold(store.lines), policies=POLICIES, at=NOW).entries
     if crash == "journaled":
         store.run("last", batch)
     assert {name: _life(entry) for name, entry in found.items()} == {
