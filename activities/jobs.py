@@ -146,6 +146,7 @@ class IngestActivities:
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         refuse_unknown(request)
+        request = self.intake.identified(request)
         tenant = await self.members.tenant(request.user_id, request.of)
         now, epoch, asked = datetime.now(UTC), None, activity.info().scheduled_time
         # Whoever says that it was later would have what was offered before an erasure kept after it.

@@ -22,6 +22,9 @@ from perdure.model import spelled
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "perdure")
 _OWNERS = ("team:", "agent:")
 
+_PRIVATE = "private-"
+_STAND_IN = re.compile(rf"{_PRIVATE}[0-9a-f]{{24}}")
+
 _MAX_SAFE_INTEGER = 2**53 - 1
 """RFC 8785 numbers are IEEE doubles: beyond this, not every integer would survive a round trip."""
 
@@ -215,8 +218,24 @@ def record_id(tenant: str, lane: str, key: str, payload: JsonValue) -> str:
 
 @lru_cache(maxsize=4_096)
 def session_digest(session: str) -> str:
-    """Return what stands for a session in keys, in the audit and in names of jobs, where its own name does not."""
+    """Return what stands for a session in keys, in the audit and in names of jobs, where its own name does not.
+
+    A session's stand-in has the same one as its name.
+    """
+    if _STAND_IN.fullmatch(session):
+        return session.removeprefix(_PRIVATE)
     return digest("session/1", session)[:24]
+
+
+def stand_in(name: str) -> str:
+    """Return what is kept instead of the name of a session, an observation or a request that must not be kept itself.
+
+    Equal names have the same one, and a stand-in stands for itself, so it can be compared and shown.
+
+    >>> stand_in(stand_in("ada.byron@analytical.example")) == stand_in("ada.byron@analytical.example")
+    True
+    """
+    return f"{_PRIVATE}{session_digest(name)}"
 
 
 def turn_id(tenant: str, session: str, position: int, speaker: str, content: str) -> str:

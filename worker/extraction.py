@@ -10,7 +10,7 @@ from perdure.documents import join, refuse_unknown
 from perdure.memory.extraction import offers
 from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.preceding_turns import answering, before_items
-from perdure.memory.extraction.private import redacted, screened_json
+from perdure.memory.extraction.private import redacted, screened_json, with_kept_names
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import WritePolicy, policy_named
 from perdure.memory.writing.batch_checks import require_said_in_time
@@ -79,6 +79,7 @@ def screened(request: RememberRequest, settings: Settings) -> RememberRequest:
             replaced.
     """
     policy = policy_named(policies_of(settings), request.policy)
+    request = with_kept_names(request, policy)
     before = before_items(request.items)
     items = tuple(
         screened_json(item, policy, join("items", index), before[index]) for index, item in enumerate(request.items)

@@ -24,6 +24,8 @@ from perdure.identity import (
     occurrence_id,
     owner_tenant_id,
     record_id,
+    session_digest,
+    stand_in,
     tenant_id,
     workflow_id,
 )
@@ -122,6 +124,13 @@ def test_the_order_of_keys_makes_no_other_content() -> None:
 def test_one_users_ids_tell_nothing_of_the_user_without_the_key() -> None:
     assert tenant_id(bytes(32), "ada") != tenant_id(b"x" * 32, "ada")
     assert "ada" not in tenant_id(bytes(32), "ada") + workflow_id("ada", "t1")
+
+
+def test_what_stands_for_a_name_is_stable_and_leads_to_the_same_session() -> None:
+    assert stand_in("ada@example.com") == "private-e381b2b85295fffb6a097471"
+    assert stand_in(stand_in("ada@example.com")) == stand_in("ada@example.com") != stand_in("bob@example.com")
+    assert session_digest(stand_in("ada@example.com")) == session_digest("ada@example.com")
+    assert session_digest("private-call") != session_digest("call")
 
 
 def test_weaviate_ids_are_version_5() -> None:

@@ -8,13 +8,16 @@ from pydantic import JsonValue, ValidationError
 
 from perdure.documents import join
 from perdure.errors import InvalidItem
+from perdure.identity import stand_in
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.screening import screen
 from perdure.memory.write_policies import Private, WritePolicy
+from perdure.memory.writing.behaviour import place_of
 from perdure.model import Model
 from perdure.values.items import Item
 from perdure.values.jobs import UnusableItem
+from perdure.values.requests import RememberRequest
 from perdure.values.statements import Ground
 
 M = TypeVar("M", bound=Model)
@@ -53,6 +56,8 @@ def screened(item: Item, policy: WritePolicy, before: str = "") -> Item | Unusab
         policy: The write policy.
         before: What was said before a turn, see ``screening.screen``.
     """
+    if (occurrence := kept_occurrence(item.occurrence, policy)) != item.occurrence:
+        item = item.changed(occurrence=occurrence)
     clean = _clean(_given(item.model_dump(mode="json")), policy, before)
     if clean.problem:
         return UnusableItem(reason=f"{clean.where}: {clean.problem}")
@@ -68,6 +73,34 @@ def screened(item: Item, policy: WritePolicy, before: str = "") -> Item | Unusab
         return redacted(item, clean.fields)
     except InvalidItem as error:
         return UnusableItem(reason=f"{error.field}: {error.problem} ({error.fix})")
+
+
+def with_kept_names(request: RememberRequest, policy: WritePolicy) -> RememberRequest:
+    """Return a request without private data and secrets in its key, its session and where its parts were observed.
+
+    All of these are only compared, so that a retry counts once: what stands for one does as well.
+    """
+    names = {"key": kept_name(request.key, policy), "session": kept_name(request.session, policy)}
+    items = tuple(_with_kept_occurrence(item, policy) for item in request.items)
+    turns = tuple(one.changed(occurrence=kept_occurrence(one.occurrence, policy)) for one in request.turns)
+    return request.changed(**names, **({"items": items} if items else {}), **({"turns": turns} if turns else {}))
+
+
+def _with_kept_occurrence(item: JsonValue, policy: WritePolicy) -> JsonValue:
+    if isinstance(item, dict) and isinstance(occurrence := item.get("occurrence"), str):
+        return item | {"occurrence": kept_occurrence(occurrence, policy)}
+    return item
+
+
+def kept_name(name: str, policy: WritePolicy) -> str:
+    """Return a name as it may be kept: what stands for it, if it holds private data or a secret."""
+    return stand_in(name) if screen(name[:_LARGEST], policy.allow).kinds else name
+
+
+def kept_occurrence(occurrence: str, policy: WritePolicy) -> str:
+    """Return the same for where something was observed: the number behind it stays, as statements differ by it."""
+    place = place_of(occurrence)
+    return kept_name(place, policy) + occurrence[len(place) :]
 
 
 def redacted(value: M, clean: Mapping[str, Any], path: str = "") -> M:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from perdure.identity import memory_id
+from perdure.identity import memory_id, session_digest
 from perdure.stores.spool import Waiting
 from perdure.values.changes import Deletion
 from perdure.values.entries import MemoryType
@@ -34,9 +34,10 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 def waiting(lines: Iterable[Waiting], session: str) -> list[Episode]:
     """Return the episodes of a session that wait on disk, oldest first, each once.
 
-    A step that was tried twice has left its own twice.
+    A step that was tried twice has left its own twice. A session's stand-in names the session as its name does.
     """
-    found = {line.episode.id: line.episode for line in lines if line.session == session}
+    wanted = session_digest(session)
+    found = {line.episode.id: line.episode for line in lines if session_digest(line.session) == wanted}
     return sorted(found.values(), key=lambda episode: episode.at)
 
 

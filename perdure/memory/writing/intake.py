@@ -12,7 +12,7 @@ from typing import NamedTuple
 from perdure.errors import StoreUnavailable
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.extraction.preceding_turns import before_items
-from perdure.memory.extraction.private import screened
+from perdure.memory.extraction.private import kept_name, screened, with_kept_names
 from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy, policy_named, policy_of
 from perdure.memory.writing.behaviour import behaviour_of, place_of
@@ -27,6 +27,7 @@ from perdure.values.entries import State
 from perdure.values.holds import Hold
 from perdure.values.items import MemoryItem, imported_id, item_id
 from perdure.values.jobs import Batch, BatchItem, PlannedItem, UnusableItem
+from perdure.values.requests import RememberRequest
 
 _SEEN_ONCE = "it is a habit that was observed only once: it is kept when it is observed again"
 _UNTOLD = "it is a habit, and Redis cannot tell now whether it was observed before: observe it again"
@@ -69,6 +70,14 @@ class Intake:
         self._policies = policies
         self._sessions = sessions
 
+    def identified(self, request: RememberRequest) -> RememberRequest:
+        """Return a request without private data and secrets in what identifies it and its parts.
+
+        Raises:
+            InvalidInput: There is no such policy.
+        """
+        return with_kept_names(request, policy_named(self._policies, request.policy))
+
     async def taken(self, batch: Batch, *, job: str, at: datetime) -> TakenBatch:
         """Return a batch as it is accepted.
 
@@ -83,6 +92,7 @@ class Intake:
             StoreUnavailable: Redis does not answer, so what the session has added is not known.
         """
         policy = policy_named(self._policies, batch.policy)
+        batch = _identified(batch, policy)
         refused = {one: UnusableItem(reason=refusal(one)) for one in withheld(await self._consents.of(batch.tenant))}
         items: list[BatchItem] = []
         for item, before in zip(batch.items, before_items(batch.items), strict=True):
@@ -190,6 +200,17 @@ class Intake:
             for one in held
             if isinstance(item := batch.items[one.index], MemoryItem)
         ]
+
+
+def _identified(batch: Batch, policy: WritePolicy) -> Batch:
+    """Return a batch without private data and secrets in its key and its session; its items lose them one by one."""
+    note = batch.noted_in
+    return changed_back(
+        batch,
+        key=kept_name(batch.key, policy),
+        session=kept_name(batch.session, policy),
+        noted_in=note and changed_back(note, session=kept_name(note.session, policy)),
+    )
 
 
 async def _believed_of(items: Sequence[BatchItem], policy: WritePolicy) -> list[BatchItem]:

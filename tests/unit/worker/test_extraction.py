@@ -26,3 +26,14 @@ def test_a_turn_that_no_longer_fits_is_refused_with_its_place() -> None:
     assert "1.2.3.4" not in str(problem.value)
     # The control.
     assert screened(asked(LONGEST_TEXT // 2), Settings()).turns[1].text.endswith(" host [IP address]")
+
+
+def test_what_identifies_a_request_loses_private_data_as_well() -> None:
+    asking = asked(100).changed(
+        key="for ada.byron@analytical.example",
+        session="call from 192.168.7.14",
+        items=({"kind": "memory", "content": "Tea is nice.", "occurrence": "card 4111 1111 1111 1111"},),
+    )
+    sent = screened(asking, Settings()).model_dump_json()
+    assert not [private for private in ("ada.byron", "192.168.7.14", "4111") if private in sent]
+    assert "Tea is nice." in sent, "the control"

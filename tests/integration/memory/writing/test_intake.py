@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
+from perdure.identity import stand_in
 from perdure.memory.hold_policies import HoldPolicy, HoldRule
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import read_batch
@@ -16,7 +17,7 @@ from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.entries import Purpose
-from perdure.values.jobs import Approved, Batch, UnusableItem
+from perdure.values.jobs import Approved, Batch, SessionNote, UnusableItem
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 
@@ -69,6 +70,22 @@ async def test_what_is_refused_for_its_confidence_uses_up_nothing(here: Deployme
     own = intake(here)
     assert await taken(own, batch(tenant, *range(10), confidence=0.5)) == ["taken"] * 10, "the job refuses them"
     assert await taken(own, batch(tenant, 20, 21, 22, 23)) == ["taken"] * 3 + ["refused"]
+
+
+async def test_what_identifies_a_batch_is_kept_as_a_digest_and_named_in_no_refusal(
+    here: Deployment, tenant: str
+) -> None:
+    own, private = intake(here), "chat with ada.byron@analytical.example"
+    note = SessionNote(tenant=tenant, session=private)
+    offered = batch(tenant, 20, 21, 22, 23).changed(session=private, key=private, noted_in=note)
+    found = (await own.taken(offered, job=uuid4().hex, at=NOW)).batch
+    refused = found.items[3]
+    assert isinstance(refused, UnusableItem)
+    assert refused.reason.startswith(f"session {stand_in(private)} has added 3 memories already")
+    assert "ada.byron" not in found.model_dump_json()
+    assert found.session == found.key == stand_in(private)
+    again = offered.changed(key=uuid4().hex, session=stand_in(private))
+    assert await taken(own, again) == ["taken"] * 3 + ["refused"], "it is the same session"
 
 
 async def test_what_is_believed_already_uses_up_nothing(here: Deployment, tenant: str) -> None:

@@ -1,7 +1,9 @@
 """What is said becomes memory, or is left with a reason; private data goes before anything is journaled or started."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -114,6 +116,59 @@ async def test_an_answer_is_as_private_as_its_question_makes_it(
     assert any("What is your PIN?" in one for one in histories), "the control: the content is in them"
     if way == "observe":
         assert {"user: [PIN]", "user: [password]"} <= {*episodes}
+
+
+PLACE = f"mail from {EMAIL}, card 4111 1111 1111 1111"
+
+
+@pytest.mark.parametrize("way", ["observe", "remember"])
+async def test_what_identifies_a_request_is_as_private_as_its_content(
+    here: Deployment, gateway: Gateway, user: str, servers: Servers, way: str
+) -> None:
+    await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)
+    turn = said("I always travel by train.").changed(occurrence=PLACE)
+    for _ in range(2):
+        if way == "remember":
+            item: JsonValue = {"kind": "memory", "content": turn.text, "occurrence": PLACE}
+            asking = RememberRequest(user_id=user, key=PLACE, items=(item,), session=f"with {EMAIL}", turns=(turn,))
+            job = await gateway.remember(asking, by=TESTER)
+        else:
+            spoken = ObserveRequest(user_id=user, session="4111-1111-1111-1111", said=(turn,))
+            job = (await gateway.observe(spoken, by=TESTER)).job
+        await gateway.receipt(job, by=TESTER)
+    tenant = here.services.tenant_key.tenant_of(user)
+    [entry] = (await here.services.longterm.everything(tenant)).values()
+    assert entry.seen == 1, "a retry counts once"
+    session = f"with {EMAIL}" if way == "remember" else "4111-1111-1111-1111"
+    told = [one.text for one in await here.services.episodes.told(tenant, session, recent=10)]
+    assert told.count("user: I always travel by train.") == 1, "the session is found by its own name"
+    journaled = b"".join(file.read_bytes() for file in (here.settings.journal_folder / tenant).glob("*.jsonl")).decode()
+    histories = [await run async for run in _histories(here, f"TaskQueue = '{here.queue}'")]
+    everywhere = [journaled, *histories, *await gateway.exported(user, by=TESTER), *await _in_redis(servers, tenant)]
+    for private in (EMAIL, "4111 1111", "4111-1111"):
+        assert not [one for one in everywhere if private in one]
+    assert any("private-" in one for one in histories), "the control: what stands for it is in them"
+    assert any("private-" in one for one in await _in_redis(servers, tenant)), "the control: and here"
+
+
+async def _in_redis(servers: Servers, tenant: str) -> list[str]:
+    """Return what Redis has of a tenant: each key with its value."""
+    client: Any = connect(servers.redis_url)
+    found: list[str] = []
+    reading: dict[bytes, Callable[[Any], Any]] = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"set": client.smembers,
+        b"zset": lambda key: client.zrange(key, 0, -1),
+        b"stream": client.xrange,
+    }
+    async for key in client.scan_iter(match=f"*{tenant}*", count=10_000):
+        kind = await client.type(key)
+        value = await reading[kind.encode() if isinstance(kind, str) else kind](key)
+        found.append(f"{key!r} {value!r}")
+    await client.aclose()
+    return found
 
 
 async def _histories(here: Deployment, query: str):

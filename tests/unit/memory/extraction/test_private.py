@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.errors import InvalidItem
-from perdure.memory.extraction.private import screened, screened_json
+from perdure.memory.extraction.private import screened, screened_json, with_kept_names
 from perdure.memory.write_policies import POLICIES, Private, WritePolicy
 from perdure.model import LONGEST_TEXT
 from perdure.names import EXACT_POLICY
@@ -14,6 +14,8 @@ from perdure.values.assertions import Assertion
 from perdure.values.entries import Lane, Relation
 from perdure.values.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, PatternItem, TurnItem
 from perdure.values.jobs import UnusableItem
+from perdure.values.requests import RememberRequest
+from perdure.values.statements import Said
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 POLICY = WritePolicy()
@@ -45,6 +47,42 @@ def test_what_has_none_stays_as_it_is() -> None:
     item = MEMORY.changed(content="Invoices go out on Mondays.", metadata_json={"ticket": "ABC-12", "port": 8080})
     assert screened(item, STRICT) is item
     assert screened(MEMORY, POLICY.changed(allow=(EMAIL,))) == MEMORY
+
+
+PLACE = f"mail from {EMAIL}, card 4111 1111 1111 1111"
+
+
+@pytest.mark.parametrize("policy", [POLICY, STRICT, WritePolicy(private=Private.KEEP)])
+@pytest.mark.parametrize("item", [PLAIN, RECORD.changed(summary="", payload=1)], ids=lambda item: item.kind)
+def test_where_it_was_observed_is_kept_as_a_digest(item: Item, policy: WritePolicy) -> None:
+    found = screened(item.changed(occurrence=PLACE), policy)
+    assert not isinstance(found, UnusableItem)
+    assert found.occurrence.startswith("private-")
+    assert screened(found, policy) == found, "what stands for it is not replaced again"
+    assert screened(item.changed(occurrence=f"{PLACE}#2"), policy) == found.changed(occurrence=f"{found.occurrence}#2")
+    assert screened(item.changed(occurrence=f"{PLACE}!"), policy) != found, "the control: another place is another one"
+    allowed = policy.changed(allow=(EMAIL, "4111 1111 1111 1111"))
+    assert screened(item.changed(occurrence=PLACE), allowed) == item.changed(occurrence=PLACE)
+
+
+@pytest.mark.parametrize("occurrence", ["chat/7#1", f"import/mem_{'0123456789abcdef' * 4}", "task-a-1f/steps[2]#3"])
+def test_where_nothing_is_private_it_stays_as_it_is(occurrence: str) -> None:
+    item = PLAIN.changed(occurrence=occurrence)
+    assert screened(item, POLICY) is item
+
+
+def test_what_identifies_a_request_and_its_parts_is_kept_as_a_digest() -> None:
+    turn = Said(text="Hello.", at=NOW, occurrence=PLACE)
+    item: JsonValue = {"occurrence": f"{PLACE}#1", "content": "x"}
+    request = RememberRequest(user_id="ada", key=PLACE, session=EMAIL, items=(item, 3), turns=(turn,))
+    found = with_kept_names(request, POLICY)
+    assert EMAIL not in found.model_dump_json()
+    assert "4111" not in found.model_dump_json()
+    assert found == with_kept_names(found, POLICY)
+    assert found.items == ({"occurrence": f"{found.turns[0].occurrence}#1", "content": "x"}, 3)
+    assert len({found.key, found.session}) == 2
+    plain = request.changed(key="k", session="s", items=(), turns=(turn.changed(occurrence="o"),))
+    assert with_kept_names(plain, POLICY) == plain
 
 
 @pytest.mark.parametrize("content", [EMAIL, f"mail: {EMAIL}", "[email]"])

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.identity import memory_id
-from perdure.memory.recall.sessions import FOUND, found_by_words, learned, unforgotten
+from perdure.identity import memory_id, stand_in
+from perdure.memory.recall.sessions import FOUND, found_by_words, learned, unforgotten, waiting
+from perdure.stores.spool import Waiting
 from perdure.values.changes import Deletion
 from perdure.values.entries import MemoryType
 from perdure.values.episodes import Episode, EpisodeKind
@@ -43,6 +44,15 @@ def test_what_says_it_and_was_noted_before_it_was_forgotten_is_left_out() -> Non
     assert unforgotten(episodes, found, {identifier: line}) == others
     undone = line.changed(restored_at=AT + timedelta(minutes=6))
     assert unforgotten(episodes, found, {identifier: undone}) == episodes
+
+
+def test_what_waits_is_found_under_what_stands_for_its_session() -> None:
+    lines = [
+        Waiting(session=name, episode=episode(EpisodeKind.TURN, text, after=after))
+        for after, (name, text) in enumerate([("a@b.com", "one"), (stand_in("a@b.com"), "two"), ("c@d.com", "three")])
+    ]
+    assert [one.text for one in waiting(lines, "a@b.com")] == ["one", "two"]
+    assert waiting(lines, stand_in("a@b.com")) == waiting(lines, "a@b.com")
 
 
 def said(*texts: str) -> list[Episode]:
