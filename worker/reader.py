@@ -11,6 +11,7 @@ from functools import partial
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.memory.consent_book import consents_of
+from perdure.memory.heirs import standing_for
 from perdure.memory.membership import members_of
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
@@ -98,7 +99,7 @@ class Reader:
                     await self._reading.embedder.embed([text])
 
     async def read(self, user_id: str, handle: RecallHandle, *, by: Actor) -> list[RecalledItem]:
-        """Return what a handle names, as it is now, without what was forgotten, replaced or not consented to since.
+        """Return what a handle names, or what that was merged into, without what no longer holds or is consented to.
 
         Args:
             user_id: Who reads; what is not theirs, or their team's or agent's, counts as nonexistent.
@@ -111,12 +112,12 @@ class Reader:
         """
         tenant = await self.tenant(user_id, handle.of)
         found = await self._holding(tenant, [item.id for item in handle.items])
-        await self.audited(tenant, [item.id for item in handle.items if item.id in found], "handle", by)
-        return [
-            recalled(Scored(entry=found[item.id], score=item.score, parts={}), FoundBy.HANDLE, "by handle")
-            for item in handle.items
-            if item.id in found
-        ]
+        read: dict[str, Scored] = {}
+        for item in handle.items:
+            if entry := found.get(item.id):
+                read.setdefault(entry.id, Scored(entry=entry, score=item.score, parts={}))
+        await self.audited(tenant, list(read), "handle", by)
+        return [recalled(one, FoundBy.HANDLE, "by handle") for one in read.values()]
 
     async def texts(
         self, tenant: str, ids: Collection[str], owners: Collection[str] = (), *, by: Actor
@@ -138,7 +139,7 @@ class Reader:
                 reached = await self._reading.members.reached(tenant, of)
                 held = await self._holding(reached, list(ids))
                 told = {one: headline_of(entry.text) for one, entry in held.items()}
-                await self.audited(reached, list(told), "explain", by)
+                await self.audited(reached, list({entry.id: None for entry in held.values()}), "explain", by)
                 found |= told
         return found
 
@@ -301,13 +302,13 @@ class Reader:
         await self._reading.audit.read(tenant, token, why=what, operation=operation, by=by, kind=kind)
 
     async def _holding(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
-        """Return, by id, those of the given entries that hold now and that the user consents to."""
+        """Return, by id, what stands for those of the given entries that hold now and that the user consents to."""
         get = partial(self._reading.longterm.get, tenant)
-        stored, _ = await together(get(ids), self._check_all())
+        stands, _ = await together(standing_for(ids, get), self._check_all())
         denied = withheld(await self._reading.consents.of(tenant))
         recall, now = self._reading.recall, datetime.now(UTC)
         allowed = Filters(now=now, withheld=denied, min_confidence=recall.min_confidence, decay=recall.rules.decay)
-        return {one.id: one for one in await holding(stored.values(), allowed, get)}
+        return await holding(stands, allowed, get)
 
     async def _check_all(self) -> None:
         # Each ends in time by itself. One that another's refusal cuts off while it connects leaves its socket open.

@@ -23,6 +23,7 @@ from perdure.memory.comparison import (
     purgeable,
     reasons,
 )
+from perdure.memory.heirs import with_parts
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules, earliest_due
 from perdure.memory.wholeness import Wholeness
@@ -242,7 +243,7 @@ class Door:
         self,
         tenant: str,
         ids: Sequence[str],
-        counted: Callable[[Entry], Entry],
+        counted: Callable[[Entry, Sequence[str]], Entry],
         *,
         operation: str,
         by: Actor | None = None,
@@ -254,8 +255,8 @@ class Door:
 
         Args:
             tenant: Whose.
-            ids: The entries; what is forgotten, or not there, is left alone.
-            counted: Returns an entry with one more counted.
+            ids: The entries; what was merged since counts for the whole, and what is forgotten, or not there, not.
+            counted: Returns an entry with one more counted, given which of the ids it stands for.
             operation: The operation's id.
             by: Who has it counted; None: it is not audited.
             why: The reason.
@@ -271,14 +272,13 @@ class Door:
             await self._audit.ready()
         async with self._leases.hold(tenant) as lease, self._whole.writing():
             await self._repair.resume(tenant, lease)
-            stored = (await self._repair.whole(tenant, lease, ids)).values()
-            known = [one for one in stored if one.state is not State.FORGOTTEN]
-            changed = [(one, counted(one)) for one in known if operation not in one.operations]
-            new = [after.stamped(after.version, operation) for before, after in changed if after != before]
-            written = [self._rules.dated(one) for one in new]
+            stands = await with_parts(ids, partial(self._repair.whole, tenant, lease))
+            counts = [(entry, counted(entry, parts)) for entry, parts in stands if entry.state is not State.FORGOTTEN]
+            new = [after for before, after in counts if operation not in before.operations and after != before]
+            written = [self._rules.dated(one.stamped(one.version, operation)) for one in new]
             await self._write(tenant, lease, (), written)
             # Also what an earlier attempt wrote, which may have died before it said so.
-            done = [*written, *(one for one in known if operation in one.operations)]
+            done = [*written, *(one for one, _ in counts if operation in one.operations)]
             # They are dated by today's rules, so that no redating finds them any more.
             await self._index(tenant, done)
             if by is not None and done:

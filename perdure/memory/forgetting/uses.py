@@ -1,5 +1,7 @@
 """Writes the uses that wait to the entries that were used: what is used is not old."""
 
+from collections.abc import Sequence
+from functools import reduce
 from uuid import uuid4
 
 from perdure.memory.door import Door
@@ -35,8 +37,8 @@ class Uses:
             await self._accesses.written(tenant, token, taken.operation)
             return 0
 
-        def used(entry: Entry) -> Entry:
-            return entry.used(taken.uses[entry.id])
+        def used(entry: Entry, ids: Sequence[str]) -> Entry:
+            return reduce(lambda before, one: before.used(taken.uses[one]), ids, entry)
 
         entries = await self._door.count(tenant, list(taken.uses), used, operation=taken.operation)
         await self._accesses.written(tenant, token, taken.operation)

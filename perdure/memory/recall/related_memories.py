@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
+from perdure.memory.heirs import Read, heir, may_be_merged
 from perdure.memory.recall.named_memories import relatives
-from perdure.values.entries import Entry, Memory, State
+from perdure.values.entries import Entry, Memory
 from perdure.values.filters import Filters
 
 _SUCCESSIONS = 20
@@ -12,9 +13,6 @@ _SUCCESSIONS = 20
 _FURTHER = 8
 """How often what was found leads to further memories to be read: to what overrides them in turn, or what they were
 merged into. A choice: each is one read, and two are rare."""
-
-Read = Callable[[Sequence[str]], Awaitable[Mapping[str, Entry]]]
-"""Reads entries by their ids; those that are purged are missing."""
 
 
 async def with_relatives(
@@ -68,12 +66,17 @@ class Overridden:
         return {one: self._seen[one] for one in ids if one in self._seen}
 
 
-async def holding(entries: Iterable[Entry], filters: Filters, read: Read) -> list[Entry]:
-    """Return the entries that hold, and that nothing temporary overrides, however little they are believed."""
-    found = list(entries)
-    over = await overridden(found, filters, read)
+async def holding(entries: Mapping[str, Entry], filters: Filters, read: Read) -> dict[str, Entry]:
+    """Return the entries that hold, and that nothing temporary overrides, however little they are believed.
+
+    Args:
+        entries: By the ids that were asked for; several may have led to one.
+        filters: When they must hold, and what is believed then.
+        read: Reads what overrides them.
+    """
+    over = await overridden(entries.values(), filters, read)
     held = filters.changed(min_confidence=0.0)
-    return [entry for entry in found if entry.id not in over and held.objection(entry) is None]
+    return {one: entry for one, entry in entries.items() if entry.id not in over and held.objection(entry) is None}
 
 
 async def overridden(entries: Iterable[Entry], filters: Filters, read: Read) -> set[str]:
@@ -105,7 +108,7 @@ def overridden_among(ids: Iterable[str], known: Mapping[str, Entry], filters: Fi
 def _leading_on(entries: Iterable[Entry]) -> set[str]:
     """Return the ids of what has to be read to judge these: what overrides them, and what they were merged into."""
     found = list(entries)
-    merged = {entry.superseded_by for entry in found if isinstance(entry, Memory) and _may_be_merged(entry)}
+    merged = {entry.superseded_by for entry in found if isinstance(entry, Memory) and may_be_merged(entry)}
     return _overriding(found) | merged
 
 
@@ -113,15 +116,11 @@ def _overriding(entries: Iterable[Entry]) -> set[str]:
     return {one.by for entry in entries if isinstance(entry, Memory) for one in entry.suspended}
 
 
-def _may_be_merged(memory: Memory) -> bool:
-    return memory.superseded_by != "" and memory.state is not State.CURRENT and not memory.contradicted
-
-
 def _is_overridden(identifier: str, known: Mapping[str, Entry], filters: Filters, asking: frozenset[str]) -> bool:
     memory = known.get(identifier)
     if not isinstance(memory, Memory):
         return False
-    others = (_heir(one.by, known) for one in memory.suspended)
+    others = (heir(one.by, known) for one in memory.suspended)
     return any(_counts(other, known, filters, asking | {identifier}) for other in others)
 
 
@@ -130,15 +129,3 @@ def _counts(other: Memory | None, known: Mapping[str, Entry], filters: Filters, 
     if other is None or other.id in asking or not filters.overrides(other):
         return False
     return not _is_overridden(other.id, known, filters, asking)
-
-
-def _heir(identifier: str, known: Mapping[str, Entry]) -> Memory | None:
-    """Return what says what a memory says: itself, or what it was merged into."""
-    memory, passed = known.get(identifier), set[str]()
-    while isinstance(memory, Memory) and _may_be_merged(memory) and memory.id not in passed:
-        passed.add(memory.id)
-        whole = known.get(memory.superseded_by)
-        if not (isinstance(whole, Memory) and memory.id in whole.merged_from):
-            break
-        memory = whole
-    return memory if isinstance(memory, Memory) else None

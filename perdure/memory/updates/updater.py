@@ -149,7 +149,7 @@ class Updater:
         """
         trial = revisions.trial_of(tenant, task)
 
-        def credited(entry: Entry) -> Entry:
+        def credited(entry: Entry, _: Sequence[str]) -> Entry:
             return revisions.credited(entry, trial, succeeded=succeeded) if isinstance(entry, Memory) else entry
 
         await self._door.count(tenant, ids, credited, operation=operation, by=by, why=CREDITED)

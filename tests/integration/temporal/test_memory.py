@@ -17,6 +17,7 @@ from perdure.stores.journal.lines import Changed
 from perdure.temporal import Plugin
 from perdure.values.entries import Purpose
 from perdure.values.requests import ConsentRequest, HandleItem, RecallHandle, Submitted
+from perdure.values.updates import Correction, Merger, UpdateRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.own_workflow import Greet, Greetings
@@ -90,6 +91,32 @@ async def test_what_was_forgotten_or_is_another_users_is_not_read(here: Deployme
     [entry] = (await here.services.longterm.get(tenant, [handle.items[0].id])).values()
     await here.services.longterm.put(tenant, [entry.forgotten("the test")], {})
     assert await gateway.read(user, handle, by=TESTER) == []
+
+
+async def test_what_was_merged_is_read_as_a_whole_and_what_was_contradicted_is_not(
+    here: Deployment, gateway: Gateway
+) -> None:
+    user = f"user {uuid4().hex}"
+    handle = await remembered(gateway, user)
+    [one] = [item.id for item in handle.items]
+
+    async def told(content: str, at: str) -> str:
+        item: JsonValue = {"kind": "memory", "content": content, "occurrence": content, "occurred_at": at}
+        job = await gateway.remember(RememberRequest(user_id=user, key=content, items=(item,)), by=TESTER)
+        return (await gateway.receipt(job, by=TESTER)).items[0].id
+
+    async def read() -> list[str]:
+        return [item.id for item in await gateway.read(user, both, by=TESTER)]
+
+    other = await told("Latin is what the greeting is to be written in.", "2026-05-01T12:00:00Z")
+    both = RecallHandle(items=(*handle.items, HandleItem(id=other, version=1, score=0.5)))
+    assert await read() == [one, other], "the control"
+    whole = (await gateway.update(UpdateRequest(user_id=user, id=one, update=Merger(other=other)), by=TESTER)).id
+    assert whole not in (one, other)
+    assert await read() == [whole], "once, for both"
+    left = Correction(content="Greet me in Greek.")
+    await gateway.update(UpdateRequest(user_id=user, id=whole, update=left), by=TESTER)
+    assert await read() == [], "what replaced it says something else"
 
 
 @pytest.mark.parametrize(

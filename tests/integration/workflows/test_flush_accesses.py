@@ -18,6 +18,8 @@ from perdure.memory.writing.batch_checks import read_batch
 from perdure.stores.redis.accesses import Accesses
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.entries import State
+from perdure.values.strategies import Strategy
+from perdure.values.updates import Merger, UpdateRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 
@@ -40,6 +42,22 @@ async def flushed(here: Deployment) -> Flushed:
     return await here.client.execute_workflow(
         "FlushAccesses", id=f"flush-{uuid4().hex}", task_queue=here.queue, result_type=Flushed
     )
+
+
+async def test_uses_of_what_was_merged_meanwhile_are_those_of_the_whole(servers: Servers, tmp_path: Path) -> None:
+    tenant = f"t_{uuid4().hex}"
+    async with deployment(servers, tmp_path) as here:
+        services = here.services
+        one, other = await written(here, tenant, "Cats rule at home.", "At home, the cats are the rulers.")
+        query = Query(tenant=tenant, session="", text="who rules at home?", now=LATER, strategy=Strategy.SIMILARITY)
+        assert {item.id for item in (await services.recall.recall(query)).items} == {one, other}
+        await services.recall.settled()
+        asked = UpdateRequest(user_id="ada", id=one, update=Merger(other=other))
+        whole = (await services.updater.update(tenant, asked, operation="merge", at=NOW)).id
+        assert (await flushed(here)).entries >= 1
+        found = await services.longterm.get(tenant, [one, other, whole])
+    assert (found[whole].access_count, found[whole].last_accessed) == (2, LATER)
+    assert found[one].access_count == found[other].access_count == 0
 
 
 async def test_what_is_recalled_is_used_and_what_is_not_ages(servers: Servers, tmp_path: Path) -> None:

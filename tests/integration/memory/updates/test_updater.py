@@ -337,6 +337,25 @@ async def test_a_credit_is_in_no_plans_way_and_audited_once_however_often_it_is_
         await change(stores, tenant, other, Feedback(helpful=True), expected=1)
 
 
+async def test_what_its_parts_are_credited_with_counts_for_the_whole(stores: Stores, tenant: str) -> None:
+    one, other = await told(stores, tenant, "Cats rule at home.", "At home, the cats are the rulers.")
+    whole = (await change(stores, tenant, one, Merger(other=other))).id
+
+    async def credit(task: str, *ids: str) -> None:
+        how: dict[str, Any] = {"task": task, "succeeded": True, "by": ADA, "operation": f"credit:{task}"}
+        await stores.updater.credit(tenant, ids, **how)
+
+    await credit("t1", one, other)
+    for _ in range(2):
+        await credit("t2", other)
+    found = await stored(stores, tenant, whole)
+    assert found.trials == found.successes == (trial_of(tenant, "t1"), trial_of(tenant, "t2"))
+    assert (await stored(stores, tenant, one)).trials == (), "nobody recalls it any more"
+    corrected = (await change(stores, tenant, whole, Correction(content="The dog rules at home."))).id
+    await credit("t3", other)
+    assert (await stored(stores, tenant, corrected)).trials == (), "what replaced it was not recalled"
+
+
 async def test_merging_links_both_and_a_repetition_of_either_counts_for_the_whole(stores: Stores, tenant: str) -> None:
     one, other = await told(stores, tenant, "Cats rule at home.", "At home, the cats are the rulers.", confidence=0.8)
     await change(stores, tenant, one, Feedback(helpful=True))

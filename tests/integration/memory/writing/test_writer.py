@@ -345,8 +345,8 @@ def stated(text: str, occurrence: str, hours: float = 0, **more: JsonValue) -> d
 async def recalled(stores: Stores, tenant: str, about: str, *, hours: float) -> set[str]:
     filters = Filters(now=NOW + timedelta(hours=hours))
     hits = await stores.longterm.search(tenant, text=about, vector=None, limit=10, filters=filters, kinds=("memory",))
-    held = await holding([hit.entry for hit in hits], filters, partial(stores.longterm.get, tenant))
-    return {entry.text for entry in held}
+    held = await holding({hit.entry.id: hit.entry for hit in hits}, filters, partial(stores.longterm.get, tenant))
+    return {entry.text for entry in held.values()}
 
 
 async def test_a_later_statement_supersedes_what_it_contradicts(stores: Stores, tenant: str) -> None:

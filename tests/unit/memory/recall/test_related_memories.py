@@ -132,9 +132,9 @@ async def test_what_is_read_by_its_id_is_judged_as_a_recall_judges_it() -> None:
         return {one: brief("brief", confidence=0.3) for one in ids}
 
     filters = Filters(now=NOW, min_confidence=0.7)
-    assert await holding([USUAL], filters, read) == [USUAL]
+    assert await holding({"usual": USUAL}, filters, read) == {"usual": USUAL}
     doubted = memory("doubted", confidence=0.3)
-    assert await holding([doubted], filters, read) == [doubted], "it was recalled by another question"
+    assert await holding({"asked": doubted}, filters, read) == {"asked": doubted}, "it was recalled by another question"
 
 
 async def test_what_is_overridden_takes_no_place() -> None:
