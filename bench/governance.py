@@ -58,7 +58,9 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class _Asking:
+class Asking:
+    """The product that the cases are said to."""
+
     gateway: Gateway
     services: Services
 
@@ -94,12 +96,12 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 async def _of(folder: Path, prefix: str, addresses: Addresses) -> dict[str, float]:
     """Run a folder's cases, and return their figures under a prefix."""
-    sentences, stories = _read(folder, "sentences.jsonl"), _read(folder, "stories.jsonl")
+    sentences, stories = read(folder, "sentences.jsonl"), read(folder, "stories.jsonl")
     if not sentences and not stories:
         raise InvalidInput("DATA", f"neither sentences.jsonl nor stories.jsonl is in {folder}")
     async with _asking(addresses) as asking:
-        judged = await _all(sentences, lambda case: _sentence(asking, case))
-        told = await _all(stories, lambda case: _story(asking, case))
+        judged = await _all(sentences, lambda case: sentence(asking, case))
+        told = await _all(stories, lambda case: story(asking, case))
     console = Console(stderr=True, width=200)
     for one in (*judged, *told):
         # Whoever has read what fails writes rules for it: the honest figure would be gone.
@@ -112,7 +114,7 @@ async def _of(folder: Path, prefix: str, addresses: Addresses) -> dict[str, floa
 
 
 @asynccontextmanager
-async def _asking(addresses: Addresses) -> AsyncGenerator[_Asking]:
+async def _asking(addresses: Addresses) -> AsyncGenerator[Asking]:
     with tempfile.TemporaryDirectory(prefix="perdure-policies-") as folder:
         policies = Path(folder) / "policies.yaml"
         policies.write_text(_POLICY)
@@ -120,7 +122,7 @@ async def _asking(addresses: Addresses) -> AsyncGenerator[_Asking]:
             serving(addresses, write_policies=policies) as (_, services, settings),
             Gateway(settings, addresses) as gateway,
         ):
-            yield _Asking(gateway, services)
+            yield Asking(gateway, services)
 
 
 async def _all(cases: Sequence[Case], judge: Callable[[Case], Awaitable[Outcome]]) -> list[Outcome]:
@@ -133,7 +135,8 @@ async def _all(cases: Sequence[Case], judge: Callable[[Case], Awaitable[Outcome]
     return list(await asyncio.gather(*map(one, cases)))
 
 
-async def _sentence(asking: _Asking, case: Case) -> Outcome:
+async def sentence(asking: Asking, case: Case) -> Outcome:
+    """Say a sentence as a user of its own, and return what became of it."""
     user, now = f"{case['id']}-{uuid4().hex[:8]}", datetime.now(UTC)
     said = Said(text=case["text"], by=Voice(case["said_by"]), before=case.get("before", ""), at=now, occurrence="1")
     told = await asking.observe(user, [said])
@@ -168,7 +171,8 @@ def judged(case: Case, memories: Sequence[str], episodes: Sequence[str], told: s
     return Outcome(case, right, f"{case['text']!r} → {found} ({told})", forbidden, bool(texts))
 
 
-async def _story(asking: _Asking, case: Case) -> Outcome:
+async def story(asking: Asking, case: Case) -> Outcome:
+    """Tell a story as users of its own, and return what is believed in the end."""
     run = uuid4().hex[:8]
     last = max(turn["day"] for turn in case["turns"])
     # A minute ago, so that the last turn's own time is over when it is asked for.
@@ -217,7 +221,8 @@ def _share(values: Any) -> float:
     return sum(flags) / len(flags) if flags else 0.0
 
 
-def _read(folder: Path, name: str) -> list[Case]:
+def read(folder: Path, name: str) -> list[Case]:
+    """Return the cases of a file; none where there is no such file."""
     path = folder / name
     if not path.exists():
         return []

@@ -22,6 +22,7 @@ from perdure.values.assertions import Assertion
 from perdure.values.entries import MemoryType, Source
 from perdure.values.items import MemoryItem
 from perdure.values.statements import Extraction, Ground, Said, Voice
+from tests.support.extracting_model import by_rules, statement
 from tests.support.model_server import serve_model
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -40,39 +41,12 @@ def said(text: str, *, by: Voice = Voice.USER, before: str = "") -> Said:
     return Said(text=text, by=by, before=before, at=AT, occurrence="1")
 
 
-def statement(content: str, **fields: Any) -> dict[str, Any]:
-    kept = {"ground": "none", "memory_type": "fact", "confidence": 0.8}
-    asserted = {"subject": "", "attribute": "", "value": "", "negated": False, "several": False}
-    asserted |= {"revises": False, "former": ""}
-    return {"content": content} | kept | asserted | fields
-
-
 async def extracted(
     server: HTTPServer, model: OpenAILanguageModel, one: Said, *statements: dict[str, Any]
 ) -> Extraction:
     serve_model(server, lambda told, text: json.dumps({"statements": statements}))
     [found] = await ModelExtractor(model).extract([one])
     return found
-
-
-def by_rules(of_text: Callable[[str], Said]) -> Callable[[str, str], str]:
-    """Answer as a model would that decides as the rules do."""
-
-    def answer(instructions: str, asked: str) -> str:
-        found = extraction_of(of_text(asked))
-        kept = [
-            statement(
-                one.content,
-                memory_type=one.memory_type.value,
-                confidence=one.confidence,
-                **(one.assertion.model_dump(include=set(Assertion.model_fields) - {"said"}) if one.assertion else {}),
-            )
-            for one in found.candidates
-        ]
-        refused = [statement(one.reason, ground=one.ground.value) for one in found.left]
-        return json.dumps({"statements": kept + refused})
-
-    return answer
 
 
 @pytest.mark.parametrize(
