@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
+from pydantic import JsonValue
 
 from perdure.names import Workflow
 from perdure.values.requests import RememberRequest
@@ -14,7 +15,7 @@ from tests.support.console_browser import Browser, browser_with
 from tests.support.http_service import ADMIN, Service, memory_item, remembered
 from tests.support.waiting import until
 
-HELD = {"tags": ["health"]}
+HELD: dict[str, JsonValue] = {"tags": ["health"]}
 """What makes a memory wait for a person, by the service's write policy."""
 
 
@@ -92,7 +93,8 @@ async def belongings(service: Service) -> AsyncGenerator[Belongings]:
 
 async def hold(service: Service, user: str, text: str) -> str:
     """Have something offered to a user's memory that a person has to approve first; return its job."""
-    request = RememberRequest(user_id=user, key=uuid4().hex, items=({**memory_item(text), **HELD},))
+    offered: JsonValue = {**memory_item(text), **HELD}
+    request = RememberRequest(user_id=user, key=uuid4().hex, items=(offered,))
     return await service.gateway.remember(request, by=ADMIN)
 
 

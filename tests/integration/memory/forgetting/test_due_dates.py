@@ -1,5 +1,6 @@
 """Rules that changed, on real stores: what they are tighter for becomes due, and a person's decision stays."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -86,7 +87,7 @@ async def test_what_is_used_before_it_is_redated_becomes_due_by_tighter_rules(
     assert await stores.due.next(tenant) == NOW + timedelta(days=365)
     used = NOW + timedelta(hours=1)
 
-    def counted(entry: Entry) -> Entry:
+    def counted(entry: Entry, _: Sequence[str]) -> Entry:
         return entry.used(Use(1, int(used.timestamp() * 1000)))
 
     async def die(*_: object) -> None:

@@ -313,7 +313,7 @@ async def test_keys_without_a_question_return_their_records_and_nothing_else(
             assert [one.payload for one in found.items] == [{"n": number} for number in numbers], (keys, strategy)
             assert (found.trigger, "Answers are short." in found.context) == (Trigger.NONE, False)
     for more in ({"text": "What is the capital of France?"}, {"text": "", "strategy": "structured"}):
-        asked = {**log, "keys": ("none",), "strategy": "precise", **more}
+        asked: dict[str, Any] = {**log, "keys": ("none",), "strategy": "precise", **more}
         assert "Answers are short." in texts(await ask(recall, tenant, **asked)), "the control"
     assert "Answers are short." in texts(await ask(recall, tenant, **log)), "the control: the whole log"
 
