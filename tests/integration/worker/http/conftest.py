@@ -26,6 +26,13 @@ steps:
 output: "${steps.say.output}"
 """
 
+ASKS_ABOUT = """
+name: ask-about
+inputs: {text: {type: string, required: true}}
+steps:
+  - {id: say, tool: echo, args: {value: "${inputs.text}"}, approve: "Say ${inputs.text}?"}
+output: "${steps.say.output}"
+"""
 
 RESTOCKS = """
 name: restock
@@ -51,6 +58,7 @@ async def service(
     skills.mkdir()
     (skills / "echo-it.yaml").write_text(ECHO, encoding="utf-8")
     (skills / "ask-first.yaml").write_text(ASKS, encoding="utf-8")
+    (skills / "ask-about.yaml").write_text(ASKS_ABOUT, encoding="utf-8")
     (skills / "restock.yaml").write_text(RESTOCKS, encoding="utf-8")
     policies = folder / "policies.yaml"
     policies.write_text("default: {hold: {rules: [{tags: [health]}]}}\n")
