@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -52,6 +53,16 @@ class Person:
             if await self.page.evaluate("(document.activeElement.innerText || '').trim()") == name:
                 return
         raise AssertionError(f"no key leads to {name!r}")
+
+    async def types_into(self, label: str, text: str) -> None:
+        """Go to a field by Tab, and type over what it says."""
+        for _ in range(60):
+            await self.page.keyboard.press("Tab")
+            if await self.page.get_by_label(label).evaluate("one => one === document.activeElement"):
+                await self.page.keyboard.press("ControlOrMeta+A")
+                await self.page.keyboard.type(text)
+                return
+        raise AssertionError(f"no key leads to {label!r}")
 
 
 async def person(browser: Browser, service: Service, token: str, **how: Any) -> Person:
@@ -154,6 +165,33 @@ async def test_a_memory_is_searched_corrected_pinned_forgotten_and_brought_back(
     await expect(page.get_by_role("link", name="Deploys happen on Fridays.")).to_be_visible()
 
 
+async def test_a_memory_is_corrected_pinned_forgotten_and_brought_back_by_keyboard_alone(
+    ada: Person, service: Service, user: str
+) -> None:
+    async with service.client_with(await service.token(user_id=user, person=True)) as client:
+        memory = await remembered(client, "Deploys happen on Tuesdays.")
+    page = ada.page
+    await page.goto(f"/memories/{memory}")
+    await ada.types_into("What it should say", "Deploys happen on Fridays.")
+    await ada.types_into("Why", "it moved")
+    await ada.presses_to("Correct")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Deploys happen on Fridays.")
+    await expect(page.get_by_text("“it moved”")).to_be_visible()
+    await ada.presses_to("Pin: have it in every context")
+    await page.keyboard.press("Space")
+    await expect(page.get_by_role("button", name="Unpin")).to_be_visible()
+    await ada.presses_to("Forget it: that can be undone for a while")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("status")).to_contain_text("Forgotten.")
+    await ada.presses_to("Undo it")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Forgetting")
+    await ada.presses_to("Undo")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("1 restored")).to_be_visible()
+
+
 async def test_what_memory_says_is_shown_as_text_and_runs_nowhere(ada: Person, service: Service, user: str) -> None:
     async with service.client_with(await service.token(user_id=user, person=True)) as client:
         one = await remembered(client, HOSTILE)
@@ -205,6 +243,31 @@ async def test_every_page_can_be_read_by_a_screen_reader(
                 found[place] = examined.generate_report()
         await page.context.close()
     assert found == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_what_a_sweep_and_an_erasure_have_led_to_can_be_read_by_a_screen_reader(
+    browser: Browser, service: Service, user: str, scheme: Any
+) -> None:
+    said = datetime.now(UTC) - timedelta(days=3)
+    over: dict[str, Any] = {"occurred_at": said.isoformat(), "valid_until": (said + timedelta(days=1)).isoformat()}
+    request = RememberRequest(user_id=user, key="over", items=(memory_item("The lift is out of order.") | over,))
+    await service.gateway.receipt(await service.gateway.remember(request, by=ADMIN), by=ADMIN)
+    one = await person(browser, service, await service.token(user_id=user, person=True), color_scheme=scheme)
+    page = one.page
+    await page.goto("/forgetting")
+    await page.get_by_role("button", name="Show what is due").click()
+    await expect(page.get_by_role("status").get_by_role("link", name="The lift is out of order.")).to_be_visible()
+    swept = await Axe().run(page)
+    await page.goto("/erase")
+    await page.get_by_label(f"Type {user} to erase it").fill(user)
+    await page.get_by_role("button", name="Erase").click()
+    await expect(page.get_by_role("status")).to_have_text("Erased, and proved.")
+    erased = await Axe().run(page)
+    reports = {"a sweep": swept, "an erasure": erased}
+    assert {name: found.generate_report() for name, found in reports.items() if found.violations_count} == {}
+    assert one.complaints == []
+    await page.context.close()
 
 
 async def test_control_what_no_screen_reader_can_read_is_found(ada: Person) -> None:
