@@ -228,6 +228,9 @@ def main() -> int:
         sys.stdout.write(f"not published: it ran for less than {PUBLISHED_FROM:g} minutes\n")
         return 0
     did = {name: float(counts[name]) for name in BLOWS}
+    if door == HTTP:
+        # What the run was to reach: servers are killed besides.
+        did["kills"] = float(counts["process_kills"])
     judged = {name: float(value) for name, value in asdict(verdict).items()}
     publish("http_chaos" if door == HTTP else "chaos", {"minutes": minutes, "seed": float(seed), **did, **judged})
     return 0

@@ -13,7 +13,8 @@ SECTIONS = {"chaos": "the gateway", "http_chaos": "HTTP"}
 """What each section of the figures was asked through."""
 
 BLOWS = ("kills", "service_kills", "restarts", "stops")
-"""What falls on the processes; the kills of the service are among all kills."""
+"""What falls on the processes. Over HTTP, kills are those of workers and of the service, through the gateway those of
+workers and servers; those of the service are among them."""
 
 COLUMNS = (
     "minutes",
