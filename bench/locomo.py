@@ -19,7 +19,8 @@ from uuid import uuid4
 
 from rich.console import Console
 
-from bench.measured_worker import serving
+from bench import precision
+from bench.measured_worker import Serving, serving
 from perdure.errors import InvalidInput
 from perdure.memory.recall.query import Query, RecalledItem
 from perdure.settings import Addresses
@@ -50,7 +51,8 @@ class _Conversation(NamedTuple):
 async def run(addresses: Addresses) -> dict[str, float]:
     """Remember the conversations, one user each and then all by one user, and ask every question."""
     conversations = _read(Path(os.environ.get("DATA") or "."))
-    async with serving(addresses) as (_, services, settings), Gateway(settings, addresses) as gateway:
+    async with serving(addresses) as here, Gateway(here.settings, addresses) as gateway:
+        services = here.services
         run = uuid4().hex[:8]
         users = [f"{one.name}-{run}" for one in conversations]
         everybody = f"all-{run}"
@@ -80,6 +82,17 @@ async def run(addresses: Addresses) -> dict[str, float]:
             for question in one.questions
         ]
         Console(stderr=True).print(f"all by one user: {_told(mixed)}")
+        # Last, as the memories stay.
+        memories = await _beside(here, tenants)
+        mixing = {"locomo.memories_precision": memories[0], "locomo.memories_recall": memories[1]}
+        for strategy, name in ((Strategy.SIMILARITY, "recall"), (Strategy.BALANCED, "balanced_recall")):
+            beside = [
+                await _asked(services, tenant, one.name, question, [], strategy)
+                for one, tenant in zip(conversations, tenants, strict=True)
+                for question in one.questions
+            ]
+            Console(stderr=True).print(f"{strategy} beside memories: {_told(beside)}")
+            mixing |= {f"locomo.{name}_at_{k}_beside_memories": share for k, share in _means(beside)}
         for tenant in (*tenants, together):
             await services.longterm.drop_tenant(tenant)
     count = sum(len(said) for one in conversations for said in one.sessions.values())
@@ -87,7 +100,30 @@ async def run(addresses: Addresses) -> dict[str, float]:
     balanced = {f"locomo.balanced_recall_at_{k}": share for k, share in _means(cut)}
     of_one = {f"locomo.recall_at_{k}_in_one": share for k, share in _means(mixed)}
     p95 = sorted(taken)[int(len(taken) * 0.95)]
-    return {**figures, **balanced, **of_one, "locomo.p95_ms": p95, "locomo.ingest_per_second": count / seconds}
+    of_all = {"locomo.p95_ms": p95, "locomo.ingest_per_second": count / seconds}
+    return {**figures, **balanced, **of_one, **mixing, **of_all}
+
+
+async def _beside(here: Serving, tenants: Sequence[str]) -> tuple[float, float]:
+    """Give users memories besides their turns, those of the precision cases, and ask these cases' questions.
+
+    Returns:
+        Precision and recall of the memories; what comes back of the conversations is wrong. ``precision.balanced_…``
+        are the figures without any turns.
+    """
+    files = [
+        cases for cases in precision.read(precision.CASES).values() if not any(one.user for one in cases.questions)
+    ]
+    users = [(cases, tenants[place % len(tenants)]) for place, cases in enumerate(files)]
+    labels = [await precision.written(here, cases, {"": tenant}) for cases, tenant in users]
+    scored = [
+        await precision.asked_of(here, question, tenant, known, Strategy.BALANCED)
+        for (cases, tenant), known in zip(users, labels, strict=True)
+        for question in cases.questions
+    ]
+    found = precision.means(scored)
+    Console(stderr=True).print(f"memories beside turns: precision {found[0]:.3f}, recall {found[1]:.3f}")
+    return found
 
 
 async def _remember(gateway: Gateway, user: str, sessions: Mapping[str, Sequence[Said]]) -> None:

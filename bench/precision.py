@@ -79,9 +79,9 @@ async def run(addresses: Addresses) -> dict[str, float]:
     async with serving(addresses) as here:
         for name, cases in files.items():
             tenants: dict[str, str] = defaultdict(lambda: f"t_{uuid4().hex}")
-            labels = await _written(here, cases, tenants)
+            labels = await written(here, cases, tenants)
             for strategy in asked:
-                found = [await _asked(here, one, tenants[one.user], labels, strategy) for one in cases.questions]
+                found = [await asked_of(here, one, tenants[one.user], labels, strategy) for one in cases.questions]
                 asked[strategy] += found
                 for question, one in zip(cases.questions, found, strict=True):
                     if strategy is Strategy.PRECISE and min(one.precision, one.recall) < 1.0:
@@ -92,7 +92,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
         kinds = sorted({one.kind for one in scored})
         told = (f"{kind or 'other'} {_told([one for one in scored if one.kind == kind])}" for kind in kinds)
         Console(stderr=True).print(f"{strategy}: {_told(scored)} ({', '.join(told)})")
-    precise, balanced = (_means(asked[one]) for one in (Strategy.PRECISE, Strategy.BALANCED))
+    precise, balanced = (means(asked[one]) for one in (Strategy.PRECISE, Strategy.BALANCED))
     return {
         "precision.precision": precise[0],
         "precision.recall": precise[1],
@@ -142,7 +142,7 @@ def _cases(path: Path) -> Cases:
     return cases
 
 
-async def _written(here: Serving, cases: Cases, tenants: Mapping[str, str]) -> dict[str, str]:
+async def written(here: Serving, cases: Cases, tenants: Mapping[str, str]) -> dict[str, str]:
     """Write the beliefs and return their labels by the ids of what they became."""
     labels: dict[str, str] = {}
     for group in cases.in_order():
@@ -167,9 +167,10 @@ def _item(cases: Cases, belief: Mapping[str, JsonValue], ids: Mapping[str, str])
     }
 
 
-async def _asked(
+async def asked_of(
     here: Serving, question: Question, tenant: str, labels: Mapping[str, str], strategy: Strategy
 ) -> Scored:
+    """Ask a question, and return how right its answer is."""
     query = Query(
         tenant=tenant,
         session="bench",
@@ -186,10 +187,11 @@ async def _asked(
     return score(returned, question)
 
 
-def _means(scored: Sequence[Scored]) -> tuple[float, float]:
+def means(scored: Sequence[Scored]) -> tuple[float, float]:
+    """Return the mean precision and recall."""
     return statistics.fmean(one.precision for one in scored), statistics.fmean(one.recall for one in scored)
 
 
 def _told(scored: Sequence[Scored]) -> str:
-    precision, recall = _means(scored)
+    precision, recall = means(scored)
     return f"{precision:.3f} / {recall:.3f}"
