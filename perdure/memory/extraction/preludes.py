@@ -112,7 +112,7 @@ def without_prelude(sentence: str) -> tuple[str, bool]:
     """Return a sentence that begins with its statement, and whether what stood before says that it is new.
 
     >>> without_prelude("Since the summer break Yusuf Demir is our head coach.")
-    ('Yusuf Demir is our head coach.', True)
+    ('Yusuf Demir is our head coach', True)
     """
     sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
     moved = any(pattern.match(sentence) for pattern in (_MOVED_AND, _WAS_DONE, _IS_BACK_AND)) or any(

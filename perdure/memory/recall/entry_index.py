@@ -11,7 +11,7 @@ from heapq import nlargest
 
 from perdure.memory.extraction.content_words import says_it_was_otherwise
 from perdure.memory.writing.needs import about, named_by, statements, successors_of
-from perdure.stores.weaviate.store import ABOUT_AT_MOST, SHARING
+from perdure.values.assertions import ABOUT_AT_MOST, SHARING
 from perdure.values.entries import Entry, Memory, State
 from perdure.values.jobs import Batch
 from perdure.words import ENGLISH, stems

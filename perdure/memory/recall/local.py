@@ -17,7 +17,7 @@ from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
 from perdure.stores.journal.folded_state import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line, batch_of
-from perdure.stores.weaviate.store import ABOUT_AT_MOST
+from perdure.values.assertions import ABOUT_AT_MOST
 from perdure.values.changes import Deletion, by_wording
 from perdure.values.entries import Entry, Memory, Record, State, headline_of
 from perdure.values.hits import Hit

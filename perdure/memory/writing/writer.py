@@ -22,9 +22,10 @@ from perdure.models.embedding import Embedder, Vector
 from perdure.refusals import ContentRefused
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.weaviate.store import ABOUT_AT_MOST, SHARING, LongTerm
+from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 from perdure.tolerance import changed_back
+from perdure.values.assertions import ABOUT_AT_MOST, SHARING
 from perdure.values.changes import Change, Refusal
 from perdure.values.consents import withheld
 from perdure.values.entries import Entry, Memory, headline_of

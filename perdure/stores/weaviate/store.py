@@ -23,17 +23,11 @@ from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.searches import Searches
 from perdure.stores.weaviate.writes import Fence, Writes, never
 from perdure.together import together
+from perdure.values.assertions import ABOUT_AT_MOST, SHARING
 from perdure.values.entries import Entry, Memory, State
 
 _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
 """By what an id begins with."""
-
-ABOUT_AT_MOST = 1_000
-"""Memories about the terms of one batch that are compared with it, the newest. A comparison takes 60 µs: with 100
-statements 6 s, which grows with both (measured)."""
-
-SHARING = 20
-"""Memories that are looked at for one statement by its rarest words. A choice."""
 
 _SEARCHED_AT_ONCE = 8
 """Searches for the statements of one batch at the same time."""

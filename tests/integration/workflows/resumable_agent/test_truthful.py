@@ -251,7 +251,7 @@ async def test_no_workflow_has_a_tool_called_that_a_person_was_to_approve(
                 "occurred_at": "2026-05-01T12:00:00Z",
             },
             "step": {"id": "a", "tool": "append", "args": {"ledger": str(ledger), "line": "x"}, **more},
-            "acting": {"user": "ada", "agent": "", "skill": "s", "date": "2026-05-01", "done": 0},
+            "acting": {"user": "ada", "agent": "", "skill": "s", "task_skill": "s", "date": "2026-05-01", "done": 0},
         }
         with suppress(WorkflowFailureError):
             await agents.execute("Undecided", StepCall.model_validate(call))

@@ -5,8 +5,7 @@ from typing import Any
 
 from perdure.memory.extraction.statements import stated
 from perdure.memory.recall.entry_index import EntryIndex
-from perdure.stores.weaviate.store import ABOUT_AT_MOST, SHARING
-from perdure.values.assertions import Assertion
+from perdure.values.assertions import ABOUT_AT_MOST, SHARING, Assertion
 from perdure.values.entries import Memory, State
 from perdure.values.items import MemoryItem, item_id
 from perdure.values.jobs import Batch
