@@ -136,7 +136,7 @@ async def _all(cases: Sequence[Case], judge: Callable[[Case], Awaitable[Outcome]
 
 
 async def sentence(asking: Asking, case: Case) -> Outcome:
-    """Say a sentence as a user of its own, and return what became of it."""
+    """Offer a sentence to the memory of a user of its own, and return what became of it."""
     user, now = f"{case['id']}-{uuid4().hex[:8]}", datetime.now(UTC)
     said = Said(text=case["text"], by=Voice(case["said_by"]), before=case.get("before", ""), at=now, occurrence="1")
     told = await asking.observe(user, [said])
@@ -172,7 +172,7 @@ def judged(case: Case, memories: Sequence[str], episodes: Sequence[str], told: s
 
 
 async def story(asking: Asking, case: Case) -> Outcome:
-    """Tell a story as users of its own, and return what is believed in the end."""
+    """Offer a story to the memories of users of its own, and return what is believed in the end."""
     run = uuid4().hex[:8]
     last = max(turn["day"] for turn in case["turns"])
     # A minute ago, so that the last turn's own time is over when it is asked for.

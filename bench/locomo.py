@@ -105,7 +105,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 
 async def _beside(here: Serving, tenants: Sequence[str]) -> tuple[float, float]:
-    """Give users memories besides their turns, those of the precision cases, and ask these cases' questions.
+    """Add memories to users' turns, those of the precision cases, and ask these cases' questions.
 
     Returns:
         Precision and recall of the memories; what comes back of the conversations is wrong. ``precision.balanced_…``

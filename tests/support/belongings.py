@@ -52,7 +52,7 @@ class Belongings:
 
 @asynccontextmanager
 async def belongings(service: Service) -> AsyncGenerator[Belongings]:
-    """Give somebody two memories, of which one is forgotten, one on hold, and a task that asks."""
+    """Create two memories of somebody, of which one is forgotten, one on hold, and a task that asks."""
     user = f"user {uuid4().hex}"
     token = await service.token(user_id=user, person=True)
     browser = await browser_with(service, token)

@@ -38,17 +38,16 @@ _MEASURED = regex(
 """How much something measures, before of what: "Depth of the well: 40 metres"."""
 _REPLACED = regex(
     r"^(?:i|we)(?:'ve| have)? (?:finally )?(?:(?:swapped|exchanged|traded) (?=.* for )|(?:replaced|upgraded|changed) )"
-    r"(?P<owner>my|our|the) (?:old )?(?P<what>[\w' -]{2,30}?) (?:for|with|by|to) (?:an? |the )?(?P<new>[\w' "
-    r".-]{2,40})$",
+    r"(?P<owner>my|our|the) (?:old )?(?P<what>[\w' -]{2,30}?) (?:for|with|by|to) (?:an? |the )?"
+    r"(?P<new>[\w' .-]{2,40})$",
     re.IGNORECASE,
 )
 """What one thing was replaced with: "We replaced our old tractor with a Valtra"."""
 _WENT_UP = regex(
-    r"^(?:[\w' ]{2,25}, )?(?P<what>(?:my|our|the) (?:rent|price|fee|fare|rate|cost|membership|salary|subscription"
-    r"|premium"
-    r"|tariff|admission|toll)s?(?: (?:of|for|at|to) [\w' -]{2,40}?)?) (?:went|has gone|have gone|goes|was put|is "
-    r"going) "
-    r"(?:up|down): (?P<value>[$€£]?\d(?!.*(?:more|less|per ?cent|%))[^:;]{0,40})$",
+    r"^(?:[\w' ]{2,25}, )?(?P<what>(?:my|our|the) (?:rent|price|fee|fare|rate|cost|membership|salary"
+    r"|subscription|premium|tariff|admission|toll)s?(?: (?:of|for|at|to) [\w' -]{2,40}?)?) "
+    r"(?:went|has gone|have gone|goes|was put|is going) (?:up|down): (?P<value>[$€£]?\d(?!.*(?:more|less|per ?cent"
+    r"|%))[^:;]{0,40})$",
     re.IGNORECASE,
 )
 """What went up or down, before to what: "Our rent went up: 1,210 a month"."""

@@ -115,21 +115,16 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
     against = [memory for memory, found in judged if found is Agreement.CONTRADICTION]
     likely = [memory for memory, found in judged if found is Agreement.LIKELY]
     # "It is at ten now" changes something: where one thing alone can be meant, that.
-    if (
-        is_new
-        and not against
-        and not same
-        and item.assertion.revises
-        and len(likely) == 1
-        and not told(item.content).adds
-    ):
+    revises = is_new and item.assertion.revises and not told(item.content).adds
+    if revises and not against and not same and len(likely) == 1:
         against = likely
     return next(iter(same), None), against
 
 
 def _put_in_place_of(item: MemoryItem, known: Iterable[Memory], others: Collection[Memory]) -> list[Memory]:
     """Return what was put in place of a memory that a statement says holds again; empty: none, or it cannot be told."""
-    if not told(item.content).changed or told(item.content).adds:
+    new = told(item.content)
+    if not new.changed or new.adds:
         return []
     stored, current = {memory.id: memory for memory in known}, {memory.id: memory for memory in others}
     found: dict[str, Memory] = {}

@@ -151,8 +151,9 @@ def _says_otherwise(old: Telling, part: Telling, new: Telling) -> bool:
     if old.ended != part.ended:
         # Who no longer likes hiking alone may like hiking; of what is no more, there is none at four either.
         counts = any(map(_counts, part.words)) or _NUMBERED.match(old.text)
-        over = part.ended and not counts and {word for word in left if _counts(word) or word in _HALVES}
-        return not left - _PERMITTING - (over or set()) and not added - _PERMITTING - _ENDING
+        if part.ended and not counts:
+            left = frozenset(word for word in left if not _counts(word) and word not in _HALVES)
+        return not left - _PERMITTING and not added - _PERMITTING - _ENDING
     if not left:
         here, there = ([word for word in one.order if word in shared] for one in (old, part))
         told_in_order = old.ordered and part.ordered

@@ -232,7 +232,7 @@ async def still_there(service: Service, one: One, places: asyncio.Semaphore) -> 
 
 
 async def made(service: Service, provider: Issuer, number: int, places: asyncio.Semaphore) -> One:
-    """Give a new user something of each kind."""
+    """Create a new user with something of each kind."""
     user, mark = f"user-{uuid4().hex[:12]}", f"mark{uuid4().hex[:12]}"
     scopes = " ".join(f"perdure:{one}" for one in ("read", "write", "tasks", "person"))
     theirs: dict[str, Any] = {"sub": user, "scope": scopes, "exp": int(time.time()) + 7_200}
