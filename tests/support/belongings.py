@@ -1,7 +1,7 @@
 """What a user has over HTTP that somebody else could reach for: memories, a job, one on hold, and a task that asks."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -55,9 +55,10 @@ async def belongings(service: Service) -> AsyncGenerator[Belongings]:
     """Create two memories of somebody, of which one is forgotten, one on hold, and a task that asks."""
     user = f"user {uuid4().hex}"
     token = await service.token(user_id=user, person=True)
-    browser = await browser_with(service, token)
-    await browser.opens("/inbox")
-    async with service.client_with(token) as client:
+    async with AsyncExitStack() as closing, service.client_with(token) as client:
+        browser = await browser_with(service, token)
+        closing.push_async_callback(browser.client.aclose)
+        await browser.opens("/inbox")
         one, gone = await remembered(client, "Deploys happen on Tuesdays."), await remembered(client, "The lift works.")
         forgotten = await client.post(f"/v2/control/memories/{gone}/forget", json={})
         job = await hold(service, user, "Ada is allergic to nuts.")
@@ -88,7 +89,6 @@ async def belongings(service: Service) -> AsyncGenerator[Belongings]:
             },
         )
         await client.post(f"/v2/control/tasks/{task['workflow_id']}/cancel", json={})
-    await browser.client.aclose()
 
 
 async def hold(service: Service, user: str, text: str) -> str:

@@ -30,6 +30,12 @@ _ENDS_WITHIN = 20
 """Seconds that requests have to end once the service is stopped; a choice: a wait for a job may take longer."""
 
 
+_KEPT_IDLE = 75
+"""Seconds that a connection without a request stays open: longer than clients and proxies keep theirs (httpx 5, aiohttp 15,
+an AWS load balancer 60), as nginx has it. What closes first while the other side sends loses the request, and whoever sent
+it cannot know whether it was done."""
+
+
 class _Server(uvicorn.Server):
     """A server that ends in order when it is told to; uvicorn's own then sends itself the signal once more."""
 
@@ -94,6 +100,7 @@ def configured(app: ASGIApp, *, lifespan: Literal["auto", "on", "off"] = "auto")
         log_config=None,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=_KEPT_IDLE,
         timeout_graceful_shutdown=_ENDS_WITHIN,
         # Whoever asks is who the token says, and no header of a proxy's changes that.
         proxy_headers=False,

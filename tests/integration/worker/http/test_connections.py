@@ -66,6 +66,16 @@ async def test_a_connection_serves_many_requests(service: Service, monkeypatch: 
 
 
 @pytest.mark.slow
+async def test_a_connection_outlasts_the_idle_time_that_clients_give_theirs(service: Service) -> None:
+    # httpx reuses one that was idle for up to five seconds: closed by the service then, it would lose a request.
+    async with connected(urlsplit(service.url).port or 0) as (reader, writer):
+        for idle in (6, 0):
+            writer.write(PROBE + b"\r\n")
+            await asyncio.wait_for(reader.readuntil(b'"ok"}'), 5)
+            await asyncio.sleep(idle)
+
+
+@pytest.mark.slow
 async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_is_let_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
