@@ -11,7 +11,6 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
-import uvicorn
 from fastapi import FastAPI
 
 from perdure.settings import Addresses
@@ -21,13 +20,13 @@ from tests.deployment import Deployment, deployment
 from worker.access import local_token
 from worker.gateway import Gateway
 from worker.http.app import make_app
-from worker.http.server import configured
+from worker.http.server import HttpServer, configured
 
 ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
 ALL = tuple(TokenScope)
 
 
-class Quiet(uvicorn.Server):
+class Quiet(HttpServer):
     """A server that leaves this process's signals alone."""
 
     @contextlib.contextmanager
@@ -88,7 +87,8 @@ async def http_service(
 async def answering(app: Any) -> AsyncGenerator[tuple[str, int]]:
     """Serve an application as the service is served, for as long as the block lasts; gives the address."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = Quiet(configured(app))
+        ending = app.state.ending if isinstance(app, FastAPI) else asyncio.Event()
+        server = Quiet(configured(app), "", ending)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.started:
             assert not running.done()

@@ -90,6 +90,7 @@ def make_app(settings: Settings, gateway: Gateway, *, local: bool, measured_here
     app.state.gateway = gateway
     app.state.mcp = transport
     app.state.streams = RequestPlaces(STREAMS, STREAMS_OF_ONE, "streams")
+    app.state.ending = asyncio.Event()
     app.state.readiness = status.Readiness(gateway)
     app.state.measured_here = measured_here
     for one in ROUTES:

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AbstractContextManager, aclosing
+from contextlib import AbstractContextManager, aclosing, suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -27,6 +28,9 @@ STREAMS = 200
 STREAMS_OF_ONE = 20
 """Streams of one user, or of one token for any user; a choice."""
 
+ENDS_WITHIN = 2.0
+"""Seconds that a stream has for its last event once the service ends: a client that reads nothing would hold it up."""
+
 _QUIET = 15.0
 """Seconds without news after which a comment is sent, so that nothing on the way takes the stream for dead."""
 
@@ -37,30 +41,37 @@ class EventStream(Response):
     Args:
         events: What is sent.
         place: Counts the stream while it is open.
+        ending: Set once the service ends.
     """
 
     media_type = EVENTS
 
-    def __init__(self, events: AsyncGenerator[bytes], place: AbstractContextManager[None]) -> None:
+    def __init__(
+        self, events: AsyncGenerator[bytes], place: AbstractContextManager[None], ending: asyncio.Event
+    ) -> None:
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._events = events
         self._place = place
+        self._ending = ending
         # What is refused has to be answered before the stream begins.
         self._place.__enter__()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events."""
         sending = asyncio.create_task(self._send_all(send))
-        leaving = asyncio.create_task(_gone(receive))
+        leaving, ending = asyncio.create_task(_gone(receive)), asyncio.create_task(self._ending.wait())
+        tasks: set[asyncio.Task[Any]] = {sending, leaving, ending}
         try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if ending.done():
+                await asyncio.wait({sending, leaving}, timeout=ENDS_WITHIN, return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
                 sending.result()
         finally:
-            for task in (sending, leaving):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(sending, leaving, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             self._place.__exit__(None, None, None)
 
     async def _send_all(self, send: Send) -> None:
@@ -72,18 +83,23 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def followed(here: Gateway, workflow_id: str, caller: Caller, request_id: str = "") -> AsyncGenerator[bytes]:
+async def followed(
+    here: Gateway, workflow_id: str, caller: Caller, *, request_id: str, ending: asyncio.Event
+) -> AsyncGenerator[bytes]:
     """Yield the events of a task until it has ended, or the stream has lasted long enough, or it cannot be looked at.
+
+    A service that ends waits for its streams: each ends with it, and its client connects again by itself.
 
     Args:
         here: The gateway.
         workflow_id: The task.
         caller: Who follows it: no longer than the token counts.
         request_id: Named with what is wrong.
+        ending: Set once the service ends.
     """
     yield b"retry: 2000\n\n"
     try:
-        async with aclosing(_news(here, workflow_id, caller)) as news:
+        async with aclosing(_news(here, workflow_id, caller, ending)) as news:
             async for one in news:
                 yield one
     except PerdureError as error:
@@ -91,10 +107,10 @@ async def followed(here: Gateway, workflow_id: str, caller: Caller, request_id: 
         yield _event("problem", problem_of(error, request_id))
 
 
-async def _news(here: Gateway, workflow_id: str, caller: Caller) -> AsyncGenerator[bytes]:
+async def _news(here: Gateway, workflow_id: str, caller: Caller, ending: asyncio.Event) -> AsyncGenerator[bytes]:
     clock = asyncio.get_running_loop().time
     until, told, heard = clock() + _lasts(caller), b"", clock()
-    while clock() < until:
+    while clock() < until and not ending.is_set():
         is_open = await here.is_running(workflow_id, by=caller.actor)
         progress = await here.progress(workflow_id, by=caller.actor)
         if progress is not None and (now := _event("progress", progress)) != told:
@@ -107,7 +123,8 @@ async def _news(here: Gateway, workflow_id: str, caller: Caller) -> AsyncGenerat
         if clock() - heard > _QUIET:
             heard = clock()
             yield b": nothing new\n\n"
-        await asyncio.sleep(EVERY)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(ending.wait(), EVERY)
 
 
 def _lasts(caller: Caller) -> float:

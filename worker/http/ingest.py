@@ -77,4 +77,4 @@ async def job(
     """
     user = caller.user(user_id)
     asked = here.job(user, job_id, of=of, wait=timedelta(seconds=wait), by=caller.actor)
-    return answered(await while_connected(request, asked))
+    return answered(await while_connected(request, asked, waits=wait > 0))

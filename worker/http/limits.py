@@ -83,7 +83,11 @@ class BodyLimits:
             return
         if body is not None:
             scope["state"]["body"] = body
-            await self._app(scope, _Given(body, receive), send)
+            try:
+                await self._app(scope, _Given(body, receive), send)
+            finally:
+                # The connection keeps its last request for as long as it is idle.
+                del scope["state"]["body"]
 
 
 class _Given:

@@ -27,21 +27,22 @@ from worker.telemetry import Telemetry, configure_logging
 from worker.telemetry.setup import sends_metrics
 
 _ENDS_WITHIN = 20
-"""Seconds that requests have to end once the service is stopped; a choice: a wait for a job may take longer."""
+"""Seconds that requests have to end once the service is stopped; a choice."""
 
 
-_KEPT_IDLE = 75
-"""Seconds that a connection without a request stays open: longer than clients and proxies keep theirs (httpx 5, aiohttp 15,
-an AWS load balancer 60), as nginx has it. What closes first while the other side sends loses the request, and whoever sent
-it cannot know whether it was done."""
+class HttpServer(uvicorn.Server):
+    """A server that ends in order when it is told to; uvicorn's own then sends itself the signal once more.
 
+    Args:
+        config: What is served, and how.
+        told: What is said on stderr once it listens.
+        ending: Set once it begins to end.
+    """
 
-class _Server(uvicorn.Server):
-    """A server that ends in order when it is told to; uvicorn's own then sends itself the signal once more."""
-
-    def __init__(self, config: uvicorn.Config, told: str) -> None:
+    def __init__(self, config: uvicorn.Config, told: str, ending: asyncio.Event) -> None:
         super().__init__(config)
         self._told = told
+        self._ending = ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""
@@ -49,12 +50,21 @@ class _Server(uvicorn.Server):
         sys.stderr.write(f"{self._told}\n")
         sys.stderr.flush()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Have the streams end, and wait for what is under way."""
+        self._ending.set()
+        await super().shutdown(sockets)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
         """End at SIGTERM and Ctrl-C, and at once at the second one."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self.handle_exit, number, None)
+            asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
         yield
+
+    def _told_to_end(self) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
 
 def serve(settings: Settings) -> None:
@@ -81,7 +91,8 @@ def serve(settings: Settings) -> None:
         host, port = listening.getsockname()[:2]
         told = f"serving http://{f'[{host}]' if ':' in host else host}:{port}{token}"
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_Server(configured(app, lifespan="on"), told).serve(sockets=[listening]))
+            server = HttpServer(configured(app, lifespan="on"), told, app.state.ending)
+            runner.run(server.serve(sockets=[listening]))
     finally:
         listening.close()
         telemetry.stop()
@@ -100,7 +111,6 @@ def configured(app: ASGIApp, *, lifespan: Literal["auto", "on", "off"] = "auto")
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_keep_alive=_KEPT_IDLE,
         timeout_graceful_shutdown=_ENDS_WITHIN,
         # Whoever asks is who the token says, and no header of a proxy's changes that.
         proxy_headers=False,

@@ -107,7 +107,7 @@ async def show_task(
     """Say where a task is, which questions it asks, and how it ended."""
     await _theirs(here, caller, user_id, workflow_id)
     state = here.task_state(workflow_id, wait=timedelta(seconds=wait), by=caller.actor)
-    return answered(await while_connected(request, state))
+    return answered(await while_connected(request, state, waits=wait > 0))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/events", TokenScope.TASKS, media=EVENTS)
@@ -118,11 +118,14 @@ async def follow_task(
 
     `problem` says in between why the task cannot be looked at; the stream ends then too.
 
-    A stream lasts ten minutes at most; a client connects again, as browsers do by themselves.
+    A stream lasts ten minutes at most, and no longer than the service runs; a client connects again, as browsers do by
+    themselves.
     """
     await _theirs(here, caller, user_id, workflow_id)
-    streams: RequestPlaces = request.app.state.streams
-    return EventStream(followed(here, workflow_id, caller, request.state.request_id), streams.entered(whose(caller)))
+    state = request.app.state
+    streams: RequestPlaces = state.streams
+    events = followed(here, workflow_id, caller, request_id=request.state.request_id, ending=state.ending)
+    return EventStream(events, streams.entered(whose(caller)), state.ending)
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/explanation", TokenScope.TASKS, answers=TaskExplanation)

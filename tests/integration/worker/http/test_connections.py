@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import gc
 import socket
+import struct
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -75,6 +77,44 @@ async def test_a_connection_outlasts_the_idle_time_that_clients_give_theirs(serv
             await asyncio.sleep(idle)
 
 
+async def test_where_many_are_open_an_idle_one_is_closed_soon(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "KEPT_AMONG_MANY", 0.2)
+    for most, is_kept in ((0, False), (1_000_000, True)):
+        monkeypatch.setattr(connections, "most_kept", lambda most=most: most)
+        async with connected(urlsplit(service.url).port or 0) as (reader, writer):
+            writer.write(PROBE + b"\r\n")
+            await asyncio.wait_for(reader.readuntil(b'"ok"}'), 5)
+            try:
+                assert await asyncio.wait_for(reader.read(), 2) == b""
+                assert not is_kept
+            except TimeoutError:
+                assert is_kept, "the control"
+
+
+async def test_an_idle_connection_keeps_nothing_of_its_last_request_and_one_that_is_reset_nothing_at_all(
+    service: Service,
+) -> None:
+    def held() -> list[connections.PatientProtocol]:
+        found = [one for one in gc.get_objects() if isinstance(one, connections.PatientProtocol)]
+        return [one for one in found if one.client == place]
+
+    form = b"token=" + b"x" * 60_000
+    async with connected(urlsplit(service.url).port or 0) as (reader, writer):
+        place = writer.get_extra_info("sockname")
+        head = f"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: {len(form)}\r\n"
+        writer.write(f"{head}Content-Type: application/x-www-form-urlencoded\r\n\r\n".encode() + form)
+        await asyncio.wait_for(reader.readuntil(b"</html>"), 5)
+        [kept] = held()
+        state = kept.cycle.scope.get("state", {})
+        assert (state["route"], "body" in state) == ("POST /login", False)
+        del kept
+        off = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, off)
+    await until_true(lambda: held() == [], seconds=4)
+
+
 @pytest.mark.slow
 async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_is_let_go(
     monkeypatch: pytest.MonkeyPatch,
@@ -88,7 +128,7 @@ async def test_who_reads_slowly_gets_a_large_answer_whole_and_who_reads_nothing_
         await send({"type": "http.response.body", "body": b"x" * size})
 
     listening = socket.create_server(("127.0.0.1", 0))
-    server = Quiet(configured(large, lifespan="off"))
+    server = Quiet(configured(large, lifespan="off"), "", asyncio.Event())
     running = asyncio.create_task(server.serve(sockets=[listening]))
     await until_true(lambda: server.started)
     port = listening.getsockname()[1]

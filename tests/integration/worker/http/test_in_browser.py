@@ -19,6 +19,11 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
+PATIENCE = 60_000
+"""Milliseconds that a page may take beside the other tests: an erasure took more than 20 s there."""
+
+expect.set_options(timeout=PATIENCE)
+
 HOSTILE = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script> is Ada\'s favourite tag.'
 
 TOO_WIDE = """() => [...document.querySelectorAll('body *')]
@@ -68,7 +73,7 @@ class Person:
 async def person(browser: Browser, service: Service, token: str, **how: Any) -> Person:
     """Log somebody in."""
     context = await browser.new_context(base_url=service.url, **how)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     one = Person(await context.new_page())
     await one.page.goto("/login")
     await one.page.get_by_label("Token").fill(token)

@@ -7,14 +7,16 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import httpx2
+import pytest
 
 from perdure.client import Client
 from perdure.names import Workflow
 from perdure.values.access_tokens import Caller, TokenScope, acting
 from tests.conftest import Servers
-from tests.support.http_service import Service
-from tests.support.waiting import until
+from tests.support.http_service import Service, answering
+from tests.support.waiting import until, until_true
 from worker.gateway import Gateway
+from worker.http.app import make_app
 from worker.http.event_stream import followed
 
 
@@ -161,12 +163,44 @@ async def test_a_follower_is_told_what_is_wrong_and_the_stream_ends(
     task = await started(ada, "ask-first")
     caller = Caller(token="t", actor=acting("an-app", None, person=False), scopes=frozenset(TokenScope))
     async with Gateway(service.here.settings, servers.changed(temporal="127.0.0.1:1")) as away:
-        events = [one async for one in followed(away, task, caller, "r7")]
+        events = [one async for one in followed(away, task, caller, request_id="r7", ending=asyncio.Event())]
     assert events[0] == b"retry: 2000\n\n"
     name, data = events[-1].decode().strip().split("\n")
     problem = json.loads(data.removeprefix("data: "))
     assert (name, problem["code"], problem["request"]) == ("event: problem", "PRD200", "r7")
     await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
+
+
+async def test_whoever_follows_or_waits_holds_up_no_service_that_ends(
+    service: Service, ada: httpx2.AsyncClient, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = await started(ada, "ask-first")
+    await asked(ada, task)
+    gateway, waits = Gateway(service.here.settings, servers), asyncio.Event()
+    state = gateway.task_state
+
+    def begins(*given: Any, **more: Any) -> Any:
+        waits.set()
+        return state(*given, **more)
+
+    monkeypatch.setattr(gateway, "task_state", begins)
+    app = make_app(service.here.settings, gateway, local=True)
+    clock, headers = asyncio.get_running_loop().time, {"Authorization": ada.headers["Authorization"]}
+    async with answering(app) as (host, port):
+        there = httpx2.AsyncClient(base_url=f"http://{host}:{port}", headers=headers, timeout=60, trust_env=False)
+        place = f"/v2/control/tasks/{task}"
+        following = asyncio.create_task(there.get(f"{place}/events"))
+        waiting = asyncio.create_task(there.get(place, params={"wait": 50}))
+        await until_true(lambda: app.state.streams.taken == 1)
+        await waits.wait()
+        ended = clock()
+    assert clock() - ended < 5
+    stream, told = await following, await waiting
+    assert (stream.status_code, stream.text[:6]) == (200, "retry:"), "it ends in order"
+    assert (told.status_code, told.json()["code"]) == (503, "PRD209")
+    assert "Retry-After" in told.headers
+    await there.aclose()
+    await ada.post(f"{place}/cancel", json={})
 
 
 async def test_a_follower_who_goes_away_leaves_nothing_behind(service: Service, ada: httpx2.AsyncClient) -> None:

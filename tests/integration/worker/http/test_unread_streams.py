@@ -105,7 +105,6 @@ async def test_the_service_stops_although_a_stream_is_never_read(
     news: News,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("worker.http.server._ENDS_WITHIN", 1)
     gateway: Any = Gateway(service.here.settings, servers)
     monkeypatch.setattr(gateway, "progress", news.look)
     app = make_app(service.here.settings, gateway, local=True)
