@@ -58,7 +58,7 @@ NAMES = (
         "steps.look.problem == null",
         True,
     ),
-    Entry("steps.<id>.items", "what a recall returned, best first", "steps.known.items.size()", 1),
+    Entry("steps.<id>.items", "what a recall returned, the best of each kind first", "steps.known.items.size()", 1),
     Entry(
         "steps.<id>.records",
         "of a recall: the payloads of its records by their keys, of each key the newest",

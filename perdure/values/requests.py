@@ -333,7 +333,7 @@ class RecallHandle(Passed):
     """
 
     items: tuple[HandleItem, ...] = ()
-    """Best first."""
+    """The best of each kind first."""
     of: OwnerId | None = None
     """The owner from whose memory it was recalled; None: the user's own."""
     degraded: tuple[str, ...] = ()

@@ -48,7 +48,10 @@ _STRATEGIES = (
     "hybrid: as balanced, by confidence, recency, frequency and task."
 )
 
-_ORDERED = "in groups: by lane and key, what is known, what was said, what always counts; scores compare within a group"
+_ORDERED = (
+    "by lane and key first; then what is known and what was said in turn, the best of each first; then what always "
+    "counts: scores compare within one of these"
+)
 _NEWEST = "the newest first, whatever their scores; then every constraint and what is pinned"
 
 

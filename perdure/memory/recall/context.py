@@ -7,10 +7,10 @@ section; angle brackets are escaped, so none can close the block; and what canno
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from typing import NamedTuple
 
 from perdure.identity import canonical_json, short_id
+from perdure.memory.recall.items import interleaved
 from perdure.memory.recall.query import FoundBy, RecalledItem
 from perdure.model import Model
 from perdure.values.entries import EntryKind, MemoryType
@@ -71,13 +71,13 @@ def render(
     """Make the context block.
 
     Pinned memories have a fifth of it to themselves, and no more; then come constraints, working memory, what else was
-    recalled and what was found in the session, by turns, and what else happened. Where it would be too long, what comes
-    later or ranks lower is left out and counted: first the oldest episodes, then the items with the lowest score.
+    known, what was said and what was found in the session, in turn, and what else happened. Where it would be too long,
+    what comes later or ranks lower is left out and counted: first the oldest episodes, then the last of each of these.
     Constraints that are left out are named besides.
 
     Args:
         working: Lines of working memory, oldest first.
-        items: What was recalled, best first.
+        items: What was recalled, the best of each kind first.
         episodes: What happened, oldest first.
         degraded: The stores that did not answer.
         characters: How long the block may be.
@@ -88,8 +88,9 @@ def render(
     candidates = [
         *(line for line in lines if line.is_constraint),
         *(_Line(section=_WORKING, text=_safe(line)) for line in reversed(working)),
-        *_by_turns(
-            [line for line in lines if not line.is_constraint],
+        *interleaved(
+            [line for line in lines if not line.is_constraint and line.section != _SAID],
+            [line for line in lines if line.section == _SAID],
             [_Line(section=_FOUND, text=_of_episode(episode)) for episode in found],
         ),
         *(_Line(section=_SESSION, text=_of_episode(episode)) for episode in reversed(episodes)),
@@ -108,11 +109,6 @@ def render(
     more = [f"({len(missing)} more left out)"] if missing else []
     text = "\n".join([_OPEN, *notes, *body, *named, *more, _CLOSE])
     return Rendered(text, tuple(line.of for line in missing if line.of))
-
-
-def _by_turns(one: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
-    """Return two rankings as one, so that neither takes all the room."""
-    return [line for pair in zip_longest(one, other) for line in pair if line is not None]
 
 
 def _fitting(pinned: Sequence[_Line], candidates: Sequence[_Line], room: int, for_pinned: int) -> list[bool]:

@@ -1,10 +1,14 @@
 """A ranked entry as the caller gets it, with why it was recalled. Pure."""
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any, TypeVar
 
 from perdure.memory.recall.query import FoundBy, RecalledItem
 from perdure.memory.recall.ranking import Profile, Scored
 from perdure.values.entries import EntryKind, Memory, Record, Turn, headline_of
+
+T = TypeVar("T")
 
 
 def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
@@ -61,3 +65,12 @@ def sharing(exact: list[RecalledItem], found: list[RecalledItem], limit: int) ->
     """Share the places: a full log must not starve what was found by meaning, nor the other way round."""
     kept = exact[: max(limit - len(found), (limit + 1) // 2)]
     return kept + found[: limit - len(kept)]
+
+
+def interleaved(*rankings: Sequence[T]) -> list[T]:
+    """Return several rankings as one, best first in each, so that none takes all the places.
+
+    >>> interleaved("abc", "x")
+    ['a', 'x', 'b', 'c']
+    """
+    return [each for pair in zip_longest(*rankings) for each in pair if each is not None]

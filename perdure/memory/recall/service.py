@@ -20,7 +20,7 @@ from perdure.memory.recall.accesses import AccessNotes
 from perdure.memory.recall.context import render
 from perdure.memory.recall.decay_paging import past_faded
 from perdure.memory.recall.happened import InSession
-from perdure.memory.recall.items import explained, recalled, sharing, with_others
+from perdure.memory.recall.items import explained, interleaved, recalled, sharing, with_others
 from perdure.memory.recall.named_memories import answered, directly, links_of
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, NOT_MEANT, alternating, omissions
@@ -269,7 +269,8 @@ class Recall:
         known, said = await together(
             self._known(query, asking, sought, limit), self._said(query, asking, sought, limit)
         )
-        return sharing(known, said, limit)
+        # Their scores cannot be compared, and who reads the first ten would see none of what came second.
+        return interleaved(known, said)[:limit]
 
     async def _newest(self, query: Query, asking: StoreRequests, limit: int) -> list[RecalledItem]:
         # What else is within the filters comes with the same search.

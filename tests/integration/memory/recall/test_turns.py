@@ -104,7 +104,7 @@ async def test_turns_and_what_is_known_share_the_places(stores: Stores, recall: 
     ]
     await write(stores, tenant, *(turn(place) for place in range(4)), *facts)
     kinds = [item.kind for item in (await ask(recall, tenant, "the green fence", limit=4)).items]
-    assert kinds == ["memory", "memory", "turn", "turn"]
+    assert kinds == ["memory", "turn", "memory", "turn"], "whoever reads the first few sees both"
     alone = await ask(recall, tenant, "the green fence", memory_types=(MemoryType.FACT,))
     assert {item.kind for item in alone.items} == {"memory"}
 
