@@ -1,10 +1,10 @@
 """What says today what a memory said: itself, or what it was merged into. Writes nothing."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from perdure.values.entries import Entry, Memory, State
 
-_MERGERS = 20
+MERGERS = 20
 """How many mergers in a row are followed. A choice: each is one read, and two are rare."""
 
 Read = Callable[[Sequence[str]], Awaitable[Mapping[str, Entry]]]
@@ -16,17 +16,28 @@ async def standing_for(ids: Sequence[str], read: Read) -> dict[str, Entry]:
 
     What was contradicted or corrected stands for itself: what replaced it says something else.
     """
-    known = dict(await read(ids))
-    asked, last = set(ids), list(known.values())
-    for _ in range(_MERGERS):
-        wanted = sorted({one.superseded_by for one in last if isinstance(one, Memory) and may_be_merged(one)} - asked)
+    known = await with_wholes(await read(ids), read, missing=ids)
+    return {one: heir(one, known) or known[one] for one in ids if one in known}
+
+
+async def with_wholes(entries: Mapping[str, Entry], read: Read, *, missing: Iterable[str] = ()) -> dict[str, Entry]:
+    """Return entries with what they were merged into, and that in turn, as far as it is not purged.
+
+    Args:
+        entries: What was read.
+        read: Reads more.
+        missing: What was looked for already, and is not there.
+    """
+    known, asked, last = dict(entries), {*entries, *missing}, list(entries.values())
+    for _ in range(MERGERS):
+        wanted = wholes_of(last) - asked
         if not wanted:
             break
-        asked |= {*wanted}
-        more = await read(wanted)
+        asked |= wanted
+        more = await read(sorted(wanted))
         known |= more
-        last = list(more.values())
-    return {one: heir(one, known) or known[one] for one in ids if one in known}
+        last = mergers(more.values())
+    return known
 
 
 async def with_parts(ids: Sequence[str], read: Read) -> list[tuple[Entry, list[str]]]:
@@ -40,6 +51,16 @@ async def with_parts(ids: Sequence[str], read: Read) -> list[tuple[Entry, list[s
 def may_be_merged(memory: Memory) -> bool:
     """Return whether a memory may have been merged into another one, as far as it says itself."""
     return memory.superseded_by != "" and memory.state is not State.CURRENT and not memory.contradicted
+
+
+def wholes_of(entries: Iterable[Entry]) -> set[str]:
+    """Return the ids of what any of these may have been merged into."""
+    return {one.superseded_by for one in entries if isinstance(one, Memory) and may_be_merged(one)}
+
+
+def mergers(entries: Iterable[Entry]) -> list[Entry]:
+    """Return those of these that others were merged into: what replaced a memory otherwise says something else."""
+    return [one for one in entries if isinstance(one, Memory) and one.merged_from]
 
 
 def heir(identifier: str, known: Mapping[str, Entry]) -> Memory | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 
 from perdure.memory.extraction.content_words import says_it_was_otherwise
+from perdure.memory.heirs import MERGERS, mergers, wholes_of
 from perdure.memory.writing.needs import about, named_by, statements, successors_of
 from perdure.values.assertions import ABOUT_AT_MOST, SHARING
 from perdure.values.entries import Entry, Memory, State
@@ -55,6 +56,11 @@ class EntryIndex:
         """Return the entries that the decisions on a batch depend on."""
         found = self._of(named_by(batch))
         found |= self._of(successors_of(found.values()))
+        last = mergers(found.values())
+        for _ in range(MERGERS):
+            more = self._of(wholes_of(last) - found.keys())
+            found |= more
+            last = mergers(more.values())
         for memory in (*self._alike(batch), *(one for text in _changing(batch) for one in self._sharing(text))):
             found.setdefault(memory.id, memory)
         return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from perdure.memory.heirs import Read, heir, may_be_merged
+from perdure.memory.heirs import Read, heir, wholes_of
 from perdure.memory.recall.named_memories import relatives
 from perdure.values.entries import Entry, Memory
 from perdure.values.filters import Filters
@@ -108,8 +108,7 @@ def overridden_among(ids: Iterable[str], known: Mapping[str, Entry], filters: Fi
 def _leading_on(entries: Iterable[Entry]) -> set[str]:
     """Return the ids of what has to be read to judge these: what overrides them, and what they were merged into."""
     found = list(entries)
-    merged = {entry.superseded_by for entry in found if isinstance(entry, Memory) and may_be_merged(entry)}
-    return _overriding(found) | merged
+    return _overriding(found) | wholes_of(found)
 
 
 def _overriding(entries: Iterable[Entry]) -> set[str]:

@@ -57,13 +57,15 @@ def says_more(one: Memory, other: Memory) -> bool:
 def ancestor(memory: Memory, whole: Memory, at: datetime) -> Memory:
     """Return a memory after it became part of another one: one that says more than that is kept.
 
+    So is one that is made of others itself: by it alone they are found as parts of the whole, to be forgotten with it.
+
     Args:
         memory: One of the two.
         whole: What they became.
         at: When they were merged.
     """
     replaced = memory.superseded(whole.id, at)
-    return replaced.changed(kept_at=at) if says_more(memory, whole) else replaced
+    return replaced.changed(kept_at=at) if memory.merged_from or says_more(memory, whole) else replaced
 
 
 def taken_apart(memory: Memory) -> Memory:

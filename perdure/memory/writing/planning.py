@@ -12,6 +12,7 @@ from datetime import datetime
 from perdure.errors import InvalidItem
 from perdure.memory.extraction.content_words import says_it_was_otherwise, told
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
+from perdure.memory.heirs import heir
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.batch_checks import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, says_the_same, suspensions, verdict
@@ -140,7 +141,11 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     index = case.index
     if isinstance(item, UnusableItem):
         return PlannedItem(index=index, decision=Decision.HOLD if item.held else Decision.REJECT, reason=item.reason)
-    target = _standing_for(item_id(case.batch.tenant, item), case.beside.entries)
+    own = item_id(case.batch.tenant, item)
+    target = _standing_for(own, case.beside.entries)
+    if isinstance(item, MemoryItem) and item.supersedes == target:
+        # Who says that a part replaces the whole has it apart again.
+        target = own
     stored = case.beside.entries.get(target)
     written = stored is not None and case.known.operation in stored.operations
     if not written and (decided := _withheld_or_known(case, item, target)):
@@ -320,6 +325,8 @@ def _replaced_already(case: _Case, item: MemoryItem, found: Contradiction) -> st
     stored = entries.get(item_id(tenant, item))
     if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
         return ""
+    if _standing_for(stored.id, entries) != stored.id:
+        return ""
     problem = f"it was replaced by {stored.superseded_by}"
     if occurrence_of(tenant, item) in stored.occurrences:
         return problem
@@ -327,8 +334,6 @@ def _replaced_already(case: _Case, item: MemoryItem, found: Contradiction) -> st
     if gone and gone.restored_at is None and recorded_at(case.batch, case.index, item) <= gone.at:
         # It was offered before its successor was forgotten, which does not bring back what that replaced.
         return f"{problem}, which was forgotten on {gone.at:%Y-%m-%d}"
-    if _standing_for(stored.id, entries) != stored.id:
-        return ""
     if item.supersedes or found.over or successor is None or successor.state is State.FORGOTTEN:
         return ""
     return f"{problem} (if it holds again, say in supersedes what it replaces)"
@@ -337,11 +342,8 @@ def _replaced_already(case: _Case, item: MemoryItem, found: Contradiction) -> st
 def _standing_for(target: str, entries: Mapping[str, Entry]) -> str:
     """Return the memory that an observation of an entry counts for: what it was merged into, which says the same."""
     stored = entries.get(target)
-    if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
-        return target
-    whole = entries.get(stored.superseded_by)
-    stands = isinstance(whole, Memory) and whole.state is State.CURRENT and target in whole.merged_from
-    return whole.id if whole and stands else target
+    whole = heir(target, entries) if stored is not None and stored.state is State.SUPERSEDED else None
+    return whole.id if whole is not None and whole.state is State.CURRENT else target
 
 
 def _rejected(index: int, reason: str) -> PlannedItem:

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.memory.consent_book import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.extraction.content_words import says_it_was_otherwise
+from perdure.memory.heirs import mergers, with_wholes
 from perdure.memory.repair import Repair
 from perdure.memory.write_policies import WritePolicy, policy_of
 from perdure.memory.writing.needs import about, named_by, statements, successors_of, usable
@@ -93,7 +95,10 @@ class Writer:
         more, gone = await together(
             self._longterm.get(batch.tenant, sorted(linked)), self._deletions.of(batch.tenant, sorted(linked))
         )
-        entries, deletions = entries | more, gone | deletions
+        leading_on = {one.id: one for one in mergers(more.values())}
+        read, asked = partial(self._longterm.get, batch.tenant), {*entries, *linked}
+        entries = entries | more | await with_wholes(leading_on, read, missing=asked)
+        deletions = gone | deletions
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
         known = Known(

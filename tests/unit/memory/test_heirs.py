@@ -42,6 +42,22 @@ async def test_the_whole_stands_for_its_parts_however_often_it_was_merged(state:
     assert await stands(one, *more) == {"one": "more"}
 
 
+async def test_what_was_corrected_is_not_followed_and_nothing_is_looked_for_twice() -> None:
+    corrected = [replaced(f"m{number}", f"m{number + 1}") for number in range(9)]
+    asked = list[str]()
+
+    async def read(ids: Sequence[str]) -> Mapping[str, Entry]:
+        asked.extend(ids)
+        return {one.id: one for one in corrected if one.id in ids}
+
+    assert {*await standing_for(["m0"], read)} == {"m0"}
+    assert asked == ["m0", "m1"]
+    asked.clear()
+    corrected = [replaced("m0", "purged")]
+    assert {*await standing_for(["m0", "purged"], read)} == {"m0"}
+    assert asked == ["m0", "purged"]
+
+
 @pytest.mark.parametrize(
     "stored",
     [

@@ -376,6 +376,11 @@ async def test_merging_links_both_and_a_repetition_of_either_counts_for_the_whol
     assert [(planned.decision, planned.target) for planned in plan.items] == [(Decision.REINFORCE, whole.id)]
     await stores.writer.apply(batch, plan, operation="again")
     assert (await stored(stores, tenant, whole.id)).seen == 3
+    [third] = await told(stores, tenant, "The rulers of this home are cats.")
+    more = (await change(stores, tenant, whole.id, Merger(other=third))).id
+    later = batch.changed(key="later", items=tuple(one.changed(occurrence="later") for one in batch.items))
+    plan = await stores.writer.plan(later, at=datetime.now(UTC))
+    assert [planned.target for planned in plan.items] == [more], "also where the whole was merged in turn"
     with pytest.raises(InvalidInput, match="cannot be merged with itself"):
         await change(stores, tenant, whole.id, Merger(other=whole.id))
 

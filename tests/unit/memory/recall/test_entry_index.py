@@ -35,6 +35,9 @@ def test_what_an_item_becomes_or_replaces_is_needed_with_what_has_replaced_that(
     itself = remembered(own, "Lunch is at noon.", state=State.SUPERSEDED, superseded_by="mem_heir")
     old, heir, other = (remembered(f"mem_{name}", name) for name in ("old", "heir", "other"))
     assert needed(offered, itself, old, heir, other) == [*sorted([own, "mem_old"]), "mem_heir"]
+    merged = heir.changed(state=State.SUPERSEDED, superseded_by="mem_whole", merged_from=(own,))
+    whole = remembered("mem_whole", "whole", merged_from=("mem_heir",))
+    assert needed(offered, itself, merged, whole, other) == [own, "mem_heir", "mem_whole"]
 
 
 def test_what_is_about_the_same_is_needed_the_newest_first() -> None:

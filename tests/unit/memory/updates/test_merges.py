@@ -52,6 +52,14 @@ def test_merging_loses_nothing(one: Memory, other: Memory) -> None:
         assert not counted or not whole.scopes or scope in whole.scopes
 
 
+def test_what_is_made_of_others_is_kept_in_a_whole_that_says_the_same() -> None:
+    one, other = memory("mem_1"), memory("mem_2")
+    first = merged("mem_first", one, other)
+    whole = merged("mem_whole", first, memory("mem_3"))
+    assert ancestor(first, whole, NOW).kept_at == NOW, "it alone leads to its parts"
+    assert ancestor(one, first, NOW).kept_at is None, "the control"
+
+
 def test_merging_refuses_what_would_not_fit() -> None:
     one, other = (memory(f"mem_{letter}", tags=tuple(f"{letter}{n}" for n in range(10))) for letter in "ab")
     assert len(merged("mem_whole", one, other).tags) == 20

@@ -1,6 +1,8 @@
 """Decisions on what the stores know already: in other words, under another id, or not to be kept at all."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
 import pytest
 
@@ -8,6 +10,7 @@ from perdure.memory.extraction.statements import stated
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.observation import applied, observed
 from perdure.memory.writing.planning import Known, plan
+from perdure.values.changes import Deletion
 from perdure.values.consents import refusal
 from perdure.values.entries import Entry, Lane, Memory, Purpose, State
 from perdure.values.items import MemoryItem, PatternItem, item_id
@@ -26,11 +29,15 @@ def record() -> PatternItem:
 
 
 def decided(
-    *items: MemoryItem | PatternItem, stored: dict[str, Entry], withheld: tuple[Purpose, ...] = (), **about: object
+    *items: MemoryItem | PatternItem,
+    stored: dict[str, Entry],
+    withheld: tuple[Purpose, ...] = (),
+    deletions: Mapping[str, Deletion] = MappingProxyType({}),
+    **about: object,
 ) -> tuple[dict[str, Entry], tuple[PlannedItem, ...]]:
     """Return what is stored after a batch, and the decisions on it."""
     batch = Batch(tenant="t", key="k", items=items).changed(**about)
-    known = Known(entries=stored, deletions={}, withheld=withheld)
+    known = Known(entries=stored, deletions=dict(deletions), withheld=withheld)
     planned = plan(batch, known, policy=WritePolicy(), at=NOW)
     return stored | {name: entry for name, (entry, _) in applied(batch, planned, stored).items()}, planned.items
 
@@ -87,6 +94,38 @@ def test_an_observation_of_what_was_merged_counts_for_the_whole() -> None:
     assert planned == PlannedItem(index=0, decision=Decision.REINFORCE, target=whole.id)
     assert again[whole.id].seen == whole.seen + 1
     assert again[item_id("t", item)] == stored[item_id("t", item)]
+
+
+def test_it_counts_for_what_the_whole_was_merged_into_in_turn() -> None:
+    item, stored, part = merged()
+    whole = part.changed(id="mem_more", merged_from=(part.id, "mem_3"))
+    anew = item.changed(occurrence="o2", occurred_at=NOW + timedelta(days=1))
+    _, [planned] = decided(anew, stored={**stored, part.id: part.superseded(whole.id, NOW), whole.id: whole})
+    assert planned == PlannedItem(index=0, decision=Decision.REINFORCE, target=whole.id)
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["merged", "merged twice"])
+def test_a_part_that_is_said_to_replace_the_whole_is_believed_in_its_place(twice: bool) -> None:
+    item, stored, whole = merged()
+    if twice:
+        part, whole = whole, whole.changed(id="mem_more", merged_from=(whole.id, "mem_3"))
+        stored = {**stored, part.id: part.superseded(whole.id, NOW), whole.id: whole}
+    anew = item.changed(occurrence="o2", occurred_at=NOW + timedelta(days=1), supersedes=whole.id)
+    again, [planned] = decided(anew, stored=stored)
+    own = item_id("t", item)
+    assert (planned.decision, planned.target) == (Decision.SUPERSEDE, own)
+    assert (again[own].state, again[whole.id].state) == (State.CURRENT, State.SUPERSEDED)
+
+
+def test_a_whole_that_was_forgotten_in_between_keeps_nothing_from_counting() -> None:
+    item, stored, part = merged()
+    whole = part.changed(id="mem_more", merged_from=(part.id, "mem_3"))
+    later = NOW + timedelta(days=2)
+    swept = part.superseded(whole.id, NOW).forgotten("superseded", later)
+    gone = Deletion.of(swept, at=later, reason="superseded", sweep="s")
+    anew = item.changed(occurrence="o2", occurred_at=NOW + timedelta(days=1))
+    _, [planned] = decided(anew, stored={**stored, part.id: swept, whole.id: whole}, deletions={part.id: gone})
+    assert planned == PlannedItem(index=0, decision=Decision.REINFORCE, target=whole.id)
 
 
 @pytest.mark.parametrize(("state", "of_it"), [(State.SUPERSEDED, True), (State.CURRENT, False)])
