@@ -50,8 +50,14 @@ async def until_true(holds: Callable[[], bool], seconds: float = PATIENCE) -> No
     await until(look, bool, seconds)
 
 
-_NOT_NOW = {RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED}
-"""No worker has polled, none answered in time, or the client gave up waiting."""
+_NOT_NOW = {
+    RPCStatusCode.FAILED_PRECONDITION,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.UNAVAILABLE,
+}
+"""No worker has polled, none answered in time, the client gave up waiting, or Temporal dropped the query with a
+workflow task that took too long."""
 
 
 async def progress_of(
