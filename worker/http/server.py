@@ -59,10 +59,11 @@ class HttpServer(uvicorn.Server):
     def capture_signals(self) -> Generator[None]:
         """End at SIGTERM and Ctrl-C, and at once at the second one."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+            asyncio.get_running_loop().add_signal_handler(number, self.told_to_end)
         yield
 
-    def _told_to_end(self) -> None:
+    def told_to_end(self) -> None:
+        """Begin to end; told again, wait for nobody."""
         self.force_exit = self.should_exit
         self.should_exit = True
 

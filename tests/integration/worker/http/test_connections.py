@@ -216,3 +216,25 @@ async def test_ten_thousand_idle_connections_keep_nobody_out_and_are_ended(
             assert (await client.get(path, timeout=5)).status_code == 200
     assert int(await asyncio.wait_for(idle.stdout.readline(), 60)) == IDLE
     assert await idle.wait() == 0
+
+
+async def test_a_service_that_is_told_to_end_a_second_time_waits_for_nobody() -> None:
+    begun, ending = asyncio.Event(), asyncio.Event()
+
+    async def hangs(_: Scope, __: Receive, ___: Send) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = Quiet(configured(hangs, lifespan="off"), "", ending)
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        await until_true(lambda: server.started)
+        async with connected(listening.getsockname()[1]) as (_, writer):
+            writer.write(PROBE + b"\r\n")
+            await begun.wait()
+            server.told_to_end()
+            await until_true(ending.is_set)
+            done, _ = await asyncio.wait({running}, timeout=0.5)
+            assert not done, "the control: it waits for what is under way"
+            server.told_to_end()
+            await asyncio.wait_for(running, 5)
