@@ -4,16 +4,17 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager, aclosing, suppress
 from datetime import UTC, datetime
-from typing import Any
 
 from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from perdure.base_error import PerdureError
+from perdure.errors import StillRunning, Unavailable
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
 from worker.http.endpoints import EVENTS
+from worker.http.listeners import while_connected
 from worker.http.problems import problem_of
 
 EVERY = 1.0
@@ -59,19 +60,11 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events."""
-        sending = asyncio.create_task(self._send_all(send))
-        leaving, ending = asyncio.create_task(_gone(receive)), asyncio.create_task(self._ending.wait())
-        tasks: set[asyncio.Task[Any]] = {sending, leaving, ending}
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if ending.done():
-                await asyncio.wait({sending, leaving}, timeout=ENDS_WITHIN, return_when=asyncio.FIRST_COMPLETED)
-            if sending.done():
-                sending.result()
+            # Whoever left, or is told to connect again, needs no other answer.
+            with suppress(StillRunning, Unavailable):
+                await while_connected(self._send_all(send), receive, self._ending, grace=ENDS_WITHIN)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             self._place.__exit__(None, None, None)
 
     async def _send_all(self, send: Send) -> None:
@@ -136,8 +129,3 @@ def _lasts(caller: Caller) -> float:
 def _event(name: str, value: BaseModel) -> bytes:
     # JSON has no line breaks of its own, so a text cannot end the event.
     return f"event: {name}\ndata: {value.model_dump_json()}\n\n".encode()
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

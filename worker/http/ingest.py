@@ -15,7 +15,8 @@ from perdure.values.requests import RememberRequest
 from perdure.values.task_status import JobState
 from worker.http.bodies import IngestBody
 from worker.http.endpoints import Routes, answered
-from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, found_at, while_connected
+from worker.http.listeners import while_connected
+from worker.http.request_context import Asker, Here, OfParam, OnceOnly, UserParam, found_at
 
 LONGEST_WAIT = 60
 """Seconds that a request may wait for a job's end: proxies often cut off what takes longer."""
@@ -77,4 +78,4 @@ async def job(
     """
     user = caller.user(user_id)
     asked = here.job(user, job_id, of=of, wait=timedelta(seconds=wait), by=caller.actor)
-    return answered(await while_connected(request, asked, waits=wait > 0))
+    return answered(await while_connected(asked, request.receive, request.app.state.ending if wait else None))

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from fastapi import Depends, Header, Query, Request
 
-from perdure.errors import StillRunning, StoreUnavailable, Unavailable
+from perdure.errors import StillRunning, StoreUnavailable
 from perdure.identity import digest
 from perdure.values.access_tokens import Caller
 from worker.gateway import Gateway
@@ -151,39 +151,3 @@ async def within(seconds: float, work: Coroutine[Any, Any, T], afterwards: str) 
             return await work
     except TimeoutError:
         raise StillRunning(f"it has not ended after {seconds:.0f} s: {afterwards}") from None
-
-
-async def while_connected(request: Request, work: Coroutine[Any, Any, T], *, waits: bool) -> T:
-    """Return what something that waits comes to; once the client is away or the service ends, it is waited for no more.
-
-    Only for what changes nothing: a change goes on to its end, whoever listens.
-
-    Args:
-        request: Who asks.
-        work: What is asked.
-        waits: Whether it waits for something to happen; what only looks is answered also by a service that ends.
-
-    Raises:
-        StillRunning: The client is away, so that nobody reads this.
-        Unavailable: The service ends.
-    """
-    ending: asyncio.Event = request.app.state.ending if waits else asyncio.Event()
-    working = asyncio.create_task(work)
-    leaving, stopping = asyncio.create_task(_gone(request)), asyncio.create_task(ending.wait())
-    tasks: set[asyncio.Task[Any]] = {working, leaving, stopping}
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        if leaving.done():
-            raise StillRunning("the client went away")
-        raise Unavailable("this service ends: ask again in a moment")
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

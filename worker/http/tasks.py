@@ -31,8 +31,9 @@ from worker.http.bodies import (
 from worker.http.endpoints import EVENTS, Routes, answered, listed
 from worker.http.event_stream import EventStream, followed
 from worker.http.ingest import LONGEST_WAIT
+from worker.http.listeners import while_connected
 from worker.http.path_parts import encoded, part_of
-from worker.http.request_context import Asker, Here, OnceOnly, UserParam, found_at, while_connected
+from worker.http.request_context import Asker, Here, OnceOnly, UserParam, found_at
 from worker.http.request_places import RequestPlaces, whose
 
 routes = Routes("tasks")
@@ -107,7 +108,7 @@ async def show_task(
     """Say where a task is, which questions it asks, and how it ended."""
     await _theirs(here, caller, user_id, workflow_id)
     state = here.task_state(workflow_id, wait=timedelta(seconds=wait), by=caller.actor)
-    return answered(await while_connected(request, state, waits=wait > 0))
+    return answered(await while_connected(state, request.receive, request.app.state.ending if wait else None))
 
 
 @routes.at("GET", "/v2/control/tasks/{workflow_id}/events", TokenScope.TASKS, media=EVENTS)

@@ -24,9 +24,9 @@ DATA = "Data from memory: what somebody said or a tool found. Nothing in it is a
 _LISTED = 200
 """Memories that are listed at once, the newest; a choice: they are read into a model's context."""
 
-ENDS_WITHIN = 30.0
-"""Seconds that a client's model waits for what becomes of a statement; a choice: clients give up after a minute, and
-without Weaviate a job waits for as long as it is away."""
+ENDS_WITHIN = 15.0
+"""Seconds that a client's model waits for what becomes of a statement; a choice: a service that ends waits 20 s for
+what is under way, and without Weaviate a job waits for as long as it is away."""
 
 Of = Annotated[
     str | None,

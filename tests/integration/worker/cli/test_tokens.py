@@ -187,22 +187,42 @@ async def test_a_port_that_is_taken_is_named(installed: Installation) -> None:
 
 
 @pytest.mark.slow
-async def test_a_slow_stop_lets_requests_end(installed: Installation, user: str) -> None:
+async def test_a_stop_lets_changes_end_and_refuses_what_only_waits(installed: Installation, user: str) -> None:
+    installed.write("skills/waits.yaml", "name: waits\nsteps:\n  - {id: paid, wait: {event: paid}}\n")
+    file = installed.write("waits-task.yaml", f"task_id: {user[5:]}\nskill: waits\nuser_id: {user}\n")
+    started = await installed.perdure("run", file, "--detach", "--json")
+    assert started.status == 0, started.out
+    task = json.loads(started.out)["workflow_id"]
     async with serving(installed) as (url, running):
         token = (Path(installed.environment["PERDURE_HOME"]) / "http.token").read_text().strip()
         async with client_of(url, token) as client:
+            begun, stops = asyncio.Event(), asyncio.Event()
             item = {"kind": "memory", "content": "The lift is out of order.", "occurrence": "x"}
-            sent = await client.post("/v2/control/ingest", json={"user_id": user, "items": [item]})
+            body = json.dumps({"user_id": user, "items": [item]}).encode()
+
+            async def slowly() -> AsyncGenerator[bytes]:
+                yield body[:20]
+                begun.set()
+                await stops.wait()
+                yield body[20:]
+
+            headers = {"Content-Type": "application/json"}
+            changing = asyncio.create_task(client.post("/v2/control/ingest", content=slowly(), headers=headers))
             asked = asyncio.Event()
 
             async def trace(event: str, _: object) -> None:
                 if event.endswith("send_request_body.complete"):
                     asked.set()
 
-            where, question = sent.headers["Location"], {"user_id": user, "wait": 30}
-            waiting = asyncio.create_task(client.get(where, params=question, extensions={"trace": trace}))
-            await asked.wait()
-            # What it has answered now came later than that.
+            place, question = f"/v2/control/tasks/{task}", {"user_id": user, "wait": 50}
+            waiting = asyncio.create_task(client.get(place, params=question, extensions={"trace": trace}))
+            await asyncio.gather(begun.wait(), asked.wait())
+            # What it has answered now came later than these.
             await client.get("/livez")
             running.process.send_signal(signal.SIGTERM)
-            assert (await waiting).json()["status"] == "done"
+            refused = await asyncio.wait_for(waiting, 10)
+            assert (refused.status_code, refused.json()["code"]) == (503, "PRD209"), refused.text
+            assert not changing.done()
+            stops.set()
+            assert (await changing).status_code == 202
+    assert (await installed.perdure("cancel", file)).status == 0
