@@ -1,9 +1,7 @@
 """The code that the documentation shows runs on the real servers."""
 
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ from perdure import Actor, ActorKind, Answer
 from tests.conftest import Servers
 from tests.deployment import deployment
 from tests.support.harness import bench
+from tests.support.modules import unloaded
 from tests.support.pages import blocks
 from tests.support.waiting import question_of
 from worker.cli.task_files import read_task
@@ -66,9 +65,7 @@ async def test_the_files_of_the_readme_order_what_a_person_approves(
     (tmp_path / "skills").mkdir()
     for name, text in {"tools.py": code, "shop.py": SHOP, "skills/restock.yaml": skill, "restock.yaml": task}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    # Tests have other shops.
-    monkeypatch.setitem(sys.modules, "shop", ModuleType("shop"))
-    monkeypatch.delitem(sys.modules, "shop")
+    unloaded(monkeypatch, "shop")
     settings = {"tools": (str(tmp_path / "tools.py"),), "skills": (tmp_path / "skills",)}
     by = Actor(kind=ActorKind.PERSON, id="ada")
     async with (

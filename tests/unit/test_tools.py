@@ -22,6 +22,7 @@ from perdure.names import RESERVED_TOOLS
 from perdure.secrets.sources import SecretKeeper
 from perdure.toolbox import Toolbox
 from perdure.tools import LONGEST_TIMEOUT, Effect
+from tests.support.modules import unloaded
 from workflows.options import of_tool
 
 
@@ -508,7 +509,8 @@ def {0}_s() -> str:
 """
 
 
-async def test_a_file_with_tools_imports_what_is_beside_it(tmp_path: Path) -> None:
+async def test_a_file_with_tools_imports_what_is_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unloaded(monkeypatch, "shop_beside", "shop_beside_later")
     (tmp_path / "tools.py").write_text(IMPORTS.format("shop_beside"))
     for name in ("shop_beside", "shop_beside_later"):
         (tmp_path / f"{name}.py").write_text("NAME = __name__\n")
@@ -526,7 +528,10 @@ async def test_what_another_module_hides_beside_a_file_is_named(tmp_path: Path) 
         Toolbox.load([str(tmp_path / "tools.py")])
 
 
-async def test_two_modules_of_one_name_beside_files_with_tools_are_refused(tmp_path: Path) -> None:
+async def test_two_modules_of_one_name_beside_files_with_tools_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unloaded(monkeypatch, "twice_beside")
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "tools.py").write_text(IMPORTS.format("twice_beside"))
