@@ -11,6 +11,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.clocks import temporal_clock
+from activities.unlabelled_runs import unlabelled_runs
 from perdure.errors import StoreUnavailable
 from perdure.identity import OwnerId
 from perdure.memory.erasure.eraser import Eraser, Standing
@@ -199,7 +200,18 @@ class ErasureActivities:
                 raise of_call(error) from error
             await self._delete(late)
             deleted += len(late)
-        return deleted
+        if not erased:
+            return deleted
+        until, unlabelled = {one.tenant: one.at for one in erased}, list[tuple[str, str]]()
+        try:
+            async for run in unlabelled_runs(self.client, activity.info().task_queue):
+                at = until.get(self.key.tenant_of(run.user_id))
+                if at is not None and run.started_at <= at:
+                    unlabelled.append((run.workflow_id, run.run_id))
+        except RPCError as error:
+            raise of_call(error) from error
+        await self._delete(unlabelled)
+        return deleted + len(unlabelled)
 
     @activity.defn(name=Activity.PROVE_ERASURE)
     async def prove(self, call: TenantCall) -> ErasureProof:
@@ -261,7 +273,10 @@ class ErasureActivities:
         return found, unreadable
 
     async def _runs(self, tenant: str, condition: str = "") -> list[tuple[str, str]]:
-        """Return workflow and run ids of the user's workflows, as far as they still exist."""
+        """Return workflow and run ids of the user's workflows, as far as they still exist.
+
+        Of all of them, also those that ended before they were labelled; where there is a condition, only labelled ones.
+        """
         query = f"{Attribute.TENANT} = '{tenant}' {condition}".strip()
         found: list[tuple[str, str]] = []
         try:
@@ -270,7 +285,12 @@ class ErasureActivities:
                 if await self._is_there(run.id, run.run_id, running=bool(condition)):
                     found.append((run.id, run.run_id))
                     if len(found) == _PAGE:
-                        break
+                        return found
+            if condition:
+                return found
+            async for run in unlabelled_runs(self.client, activity.info().task_queue):
+                if self.key.tenant_of(run.user_id) == tenant and await self._is_there(run.workflow_id, run.run_id):
+                    found.append((run.workflow_id, run.run_id))
         except RPCError as error:
             raise of_call(error) from error
         return found

@@ -72,6 +72,8 @@ UNREACHABLE = (
     "them removes these",
     "tasks and requests of the user that were made before and that Temporal begins only after this receipt: they are "
     "refused and write nothing; their histories, with what was given to them, are deleted by the next reconciliation",
+    "histories of requests that were refused, or ended before a worker began them, whose input names no user or cannot "
+    "be read",
     "Temporal's own histories of deleted schedules, with the inputs of their tasks, until the namespace's "
     "retention ends",
     "archived histories, and other Temporal clusters that replicate this one",

@@ -21,6 +21,7 @@ from activities import erasure
 from activities.episodes import PATIENCE
 from activities.erasure import BeginErasureCall, EndRunsCall, ErasureActivities, TenantCall
 from activities.jobs import job_id
+from activities.unlabelled_runs import unlabelled_runs
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest, history
 from perdure.errors import InvalidTask, LeaseLost, TaskFailed, TenantErased, UnknownOwner
@@ -235,6 +236,51 @@ async def test_the_histories_of_what_was_refused_go_with_their_user(here: Deploy
         with pytest.raises(RPCError) as gone:
             await here.client.get_workflow_handle(f"{kind}-{user}").describe()
         assert gone.value.status is RPCStatusCode.NOT_FOUND, kind
+
+
+MALFORMED: dict[Workflow, dict[str, JsonValue]] = {
+    Workflow.RESUMABLE_AGENT: {"task_id": "t", "skill": "s", "inputs": {"word": SECRET}, "limits": {"steps": -1}},
+    Workflow.CHECK_TASK: {"task_id": "t", "skill": "s", "inputs": {"word": SECRET}, "limits": {"steps": -1}},
+    Workflow.REMEMBER_ITEMS: {"key": SECRET, "items": "none"},
+    Workflow.RECALL_MEMORY: {"text": [SECRET]},
+}
+"""What each refuses before any of its code runs."""
+
+
+@pytest.mark.slow
+async def test_what_is_refused_as_it_is_read_goes_with_the_user_whom_it_names(
+    here: Deployment, gateway: Gateway
+) -> None:
+    user, other = f"user {uuid4().hex}", f"user {uuid4().hex}"
+    for one in (user, other):
+        for kind, request in MALFORMED.items():
+            whole = {"user_id": one, **request}
+            started = await here.client.start_workflow(kind, whole, id=f"{kind}-{one}", task_queue=here.queue)
+            with pytest.raises(WorkflowFailureError):
+                await started.result()
+    # Nobody ever began it, and it was ended.
+    await here.client.start_workflow(
+        Workflow.RESUMABLE_AGENT,
+        {"user_id": user, "task_id": "t", "inputs": {"word": SECRET}},
+        id=f"waits-{user}",
+        task_queue=here.queue,
+        start_delay=HOUR,
+    )
+    await here.client.get_workflow_handle(f"waits-{user}").terminate()
+
+    async def unlabelled() -> set[str]:
+        found = unlabelled_runs(here.client, here.queue)
+        return {run.workflow_id async for run in found if run.user_id == user}
+
+    refused = {f"{kind}-{user}" for kind in MALFORMED} | {f"waits-{user}"}
+    await until(unlabelled, lambda ids: ids == refused)
+    assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).executions == len(refused)
+    for id_ in refused:
+        with pytest.raises(RPCError) as gone:
+            await here.client.get_workflow_handle(id_).describe()
+        assert gone.value.status is RPCStatusCode.NOT_FOUND, id_
+    for kind in MALFORMED:
+        assert await here.client.get_workflow_handle(f"{kind}-{other}").describe()
 
 
 LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {

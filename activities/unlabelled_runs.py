@@ -1,0 +1,72 @@
+"""Runs that ended before it was said whose they are: their input was refused, or no worker ever began them."""
+
+import unicodedata
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.names import Attribute, Workflow
+
+_ASKED = (
+    Workflow.RESUMABLE_AGENT,
+    Workflow.CHECK_TASK,
+    Workflow.RECALL_MEMORY,
+    Workflow.REMEMBER_ITEMS,
+    Workflow.UPDATE_MEMORY,
+    Workflow.SET_CONSENT,
+    Workflow.SET_MEMBER,
+    Workflow.SET_LESSON,
+)
+"""What people start in a user's name with something of the user's; each is labelled with the tenant once it is read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlabelledRun:
+    """A run that ended without its tenant."""
+
+    workflow_id: str
+    run_id: str
+    started_at: datetime
+    user_id: str
+    """Whom its input names, in Unicode NFC, whatever else is wrong with it."""
+
+
+async def unlabelled_runs(client: Client, queue: str) -> AsyncGenerator[UnlabelledRun]:
+    """Yield the runs of a task queue that ended without a label and whose input names a user.
+
+    What completed was labelled. An input that names nobody, or that cannot be read here, is nobody's.
+
+    Raises:
+        RPCError: Temporal does not answer.
+    """
+    kinds = ", ".join(f"'{kind}'" for kind in _ASKED)
+    query = (
+        f"TaskQueue = '{queue}' AND WorkflowType IN ({kinds}) AND {Attribute.TENANT} IS NULL"
+        " AND ExecutionStatus IN ('Failed', 'Canceled', 'Terminated', 'TimedOut')"
+    )
+    async for run in client.list_workflows(query):
+        if user := await _user_of(client, run.id, run.run_id):
+            yield UnlabelledRun(workflow_id=run.id, run_id=run.run_id, started_at=run.start_time, user_id=user)
+
+
+async def _user_of(client: Client, workflow_id: str, run_id: str) -> str | None:
+    events = client.get_workflow_handle(workflow_id, run_id=run_id).fetch_history_events(page_size=1)
+    try:
+        first = await anext(events)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return None
+    given = first.workflow_execution_started_event_attributes.input.payloads
+    try:
+        read = await client.data_converter.decode(list(given)[:1])
+    except Exception:  # noqa: BLE001
+        # A codec raises what it likes, and what cannot be read names nobody.
+        return None
+    fields: object = read[0] if read else None
+    user = cast("dict[str, object]", fields).get("user_id") if isinstance(fields, dict) else None
+    return unicodedata.normalize("NFC", user) if isinstance(user, str) else None
