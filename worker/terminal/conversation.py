@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import re
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator
@@ -23,7 +22,7 @@ from perdure.values.chats import (
 )
 from perdure.values.questions import Question
 from worker.gateway import Gateway
-from worker.terminal.output import out, say
+from worker.terminal.output import out, plain, say
 from worker.worker_wait import NOTICE_AFTER
 
 _PERIOD = 0.3
@@ -33,8 +32,6 @@ _LAST_PIECES = 1.0
 """Seconds that the last pieces of a reply have to come in, once it is known; a choice."""
 
 _ANEW = "\n[restarted]\n"
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class TypedLines:
@@ -254,8 +251,8 @@ def show_history(log: ChatLog) -> None:
     if log.dropped:
         say(f"{log.dropped} messages before these are no longer kept here")
     for one in log.exchanges:
-        out.print(f"> {plain(one.message.text)}", markup=False)
-        out.print(plain(one.text) or f"[no reply: {one.problem}]", markup=False)
+        out.print(f"> {one.message.text}", markup=False)
+        out.print(one.text or f"[no reply: {one.problem}]", markup=False)
 
 
 def _show(shown: Shown) -> None:
@@ -283,8 +280,3 @@ def _show_rest(seen: str, reply: ChatReply) -> None:
 def _write(text: str) -> None:
     sys.stdout.write(plain(text))
     sys.stdout.flush()
-
-
-def plain(text: str) -> str:
-    """Return a text without what moves a terminal's cursor or clears it, which could fake a question."""
-    return _CONTROLS.sub("\ufffd", text)

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,14 +12,32 @@ from typing import Any, NoReturn
 import typer
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from perdure.documents import refused
 from perdure.errors import InvalidInput, PerdureError, StoreLost, StoreUnavailable
 from worker.exit_status import Exit, status_of
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def plain(text: str) -> str:
+    """Return a text without what moves a terminal's cursor or clears it, which could fake a question."""
+    return _CONTROLS.sub("\ufffd", text)
+
+
+class PlainConsole(Console):
+    """A console that shows no control characters of what it prints: tools, models and web pages wrote some of it."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments of something, without what would act on the terminal."""
+        for one in super().render(renderable, options):
+            yield one if one.control else one._replace(text=plain(one.text))
+
+
+out = PlainConsole(highlight=False, soft_wrap=True)
+err = PlainConsole(stderr=True, highlight=False, soft_wrap=True)
 
 
 _Misused: type[Any] = typer.BadParameter.__mro__[1]
@@ -74,7 +92,7 @@ def draw(drawing: RenderableType) -> None:
 
     A width that is given to ``print`` only makes a console narrower, so this is a wider one.
     """
-    Console(stderr=True, highlight=False, width=max(err.width, 200)).print(drawing, crop=False)
+    PlainConsole(stderr=True, highlight=False, width=max(err.width, 200)).print(drawing, crop=False)
 
 
 def fail(message: str, status: Exit) -> NoReturn:

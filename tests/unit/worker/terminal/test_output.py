@@ -1,8 +1,11 @@
 """What is printed, and with which status a command ends."""
 
 import shlex
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
+import typer
 from rich.text import Text
 from rich.tree import Tree
 
@@ -18,7 +21,7 @@ from perdure.models.errors import ModelBusy, ModelKeyRefused, ModelRefused
 from perdure.values.questions import Approval, Question, QuestionKind, choice_of
 from worker.exit_status import Exit, status_of
 from worker.terminal.display import how_to_answer
-from worker.terminal.output import draw
+from worker.terminal.output import draw, fail, out, plain, say
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,36 @@ def test_a_drawing_is_not_cut_in_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "40")
     draw(Tree(Text(f"{'x' * 150} the end")))
     assert capsys.readouterr().err.strip() == f"{'x' * 150} the end"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("two\tcolumns\nand Ünïcode 🙂", "two\tcolumns\nand Ünïcode 🙂"),
+        ("\x1b]0;title\x07\x1b[2Jred", "\ufffd]0;title\ufffd\ufffd[2Jred"),
+        ("over\rwritten \x9b31m", "over\ufffdwritten \ufffd31m"),
+    ],
+)
+def test_nothing_that_a_model_says_steers_the_terminal(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+SHOWS: dict[str, Callable[[str], object]] = {
+    "a result": lambda text: out.print(text, markup=False),
+    "a styled result": lambda text: out.print(Text(text)),
+    "a line": say,
+    "an error": lambda text: fail(text, Exit.FAILED),
+    "a drawing": lambda text: draw(Tree(text)),
+}
+"""What prints."""
+
+
+@pytest.mark.parametrize("shows", SHOWS.values(), ids=SHOWS)
+def test_what_a_tool_says_cannot_fake_the_line_that_a_person_answers(
+    shows: Callable[[str], object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with suppress(typer.Exit):
+        shows("Pay 9,000?\x1b[2K\x1b[1GPay 9?\x1b[31m")
+    said = "".join(capsys.readouterr())
+    assert "Pay 9,000?" in said
+    assert "\x1b" not in said
