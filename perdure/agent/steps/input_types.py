@@ -1,7 +1,8 @@
-"""Expressions that fail for the declared types of their inputs: found before a task runs into one. Pure."""
+"""Expressions that fail for the types of their inputs, or give no list or truth value, before any task runs. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise, product
 from typing import Any, cast
 
 from pydantic import JsonValue
@@ -43,6 +44,12 @@ _TAKEN: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "object": (dict, "a mapping"),
 }
 """The types of JSON Schema, and how they are called."""
+
+_ANYTHING: tuple[JsonValue, ...] = ("a", "true", 1, 0.5, True, [], [True], {}, None)
+"""What a tool may return: a value of each kind."""
+
+_GUESSED = 3
+"""Of how many values of unknown types each combination is tried, which takes 729 evaluations."""
 
 _KINDS = {"": _WHOLE, " for a fraction": {**_WHOLE, InputType.NUMBER: (0.5, 1.5, 2.25, -3.5)}}
 """A number may be whole or not, and expressions do not mix the two."""
@@ -152,14 +159,17 @@ def _doubt(
 def _misfit(template: JsonValue, field: str, types: Mapping[str, InputType]) -> str:
     """Return what a field gives for each of some inputs, where that is never what it has to be; otherwise empty."""
     wanted, told = _GIVES.get(field.rpartition(".")[2], (object, ""))
-    if not (told and template and all(_are_typed(one, types) for one in expressions(template, field))):
+    if not (told and template):
         return ""
-    said = ""
-    for names in _examples(types, _WHOLE):
+    read, said = list(expressions(template, field)), ""
+    is_typed = all(_are_typed(one, types) for one in read)
+    for names in _examples(types, _WHOLE) if is_typed else _guesses(read):
         try:
             value = evaluate(template, names, field)
         except InvalidExpression:
-            return ""
+            if is_typed:
+                return ""
+            continue
         if isinstance(value, wanted):
             return ""
         said = f"is {kind_of(value)} for each value that was tried, not {told}"
@@ -172,6 +182,21 @@ def _examples(
     """Yield names with some inputs of these types."""
     for turn in range(len(_TEXTS)):
         yield {"inputs": {name: values[kind][turn % len(values[kind])] for name, kind in types.items()}}
+
+
+def _guesses(read: Sequence[Expression]) -> Iterator[dict[str, JsonValue]]:
+    """Yield names with a value of each kind for all that expressions read; of much, or of parts of a whole, none."""
+    paths = sorted({path for one in read for path in one.reading.paths})
+    if len(paths) > _GUESSED or any(longer[: len(path)] == path for path, longer in pairwise(paths)):
+        return
+    for values in product(_ANYTHING, repeat=len(paths)):
+        names: dict[str, JsonValue] = {}
+        for path, value in zip(paths, values, strict=True):
+            inner = names
+            for name in path[:-1]:
+                inner = cast("dict[str, JsonValue]", inner.setdefault(name, {}))
+            inner[path[-1]] = value
+        yield names
 
 
 def _declared(expression: Expression, types: Mapping[str, InputType]) -> str:

@@ -93,6 +93,22 @@ def test_the_types_are_named_and_a_number_may_be_whole_or_not(written: str, said
         ("id: a, tool: t, when: '${inputs.b}, really'", "is text for each value that was tried, not true or false"),
         ("id: a, tool: t, when: '${inputs.n > 3}'", ""),
         ("id: a, tool: t, expect: '${output}'", ""),
+        ("id: a, tool: t, expect: '${output.size()}'", "is a number for each value that was tried, not true or false"),
+        (
+            "id: a, tool: t, expect: '${output.rows.size()}'",
+            "is a number for each value that was tried, not true or false",
+        ),
+        ("id: a, tool: t, when: '${steps.b.output} = 3'", "is text for each value that was tried, not true or false"),
+        ("id: a, tool: t, expect: '${output.n > 3 ? output.yes : output.no}'", ""),
+        ("id: a, tool: t, expect: '${output.size() > 0 && output.all(x, x)}'", ""),
+        ("id: a, tool: t, expect: '${output[0]}'", ""),
+        ("id: a, tool: t, expect: '${output.rows.filter(x, x)[0]}'", ""),
+        ("id: a, tool: t, expect: '${output.a + output.b + output.c + output.d}'", ""),
+        (
+            "for_each: '${steps.b.output.size()}', as: x, steps: [{id: a, tool: t}]",
+            "is a number for each value that was tried, not a list",
+        ),
+        ("for_each: '${steps.b.output.filter(x, x.due)}', as: x, steps: [{id: a, tool: t}]", ""),
         ("id: a, tool: t, expect: '${inputs.t}'", "is text for each value that was tried, not true or false"),
     ],
 )
