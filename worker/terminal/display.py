@@ -14,7 +14,7 @@ from perdure.errors import PerdureError
 from perdure.plurals import counted
 from perdure.policies.decision import SHORT
 from perdure.values.changes import Actor
-from perdure.values.questions import Question
+from perdure.values.questions import Question, QuestionKind
 from perdure.values.tasks import Progress, StepStatus, TaskResult
 from worker.gateway import Gateway
 from worker.terminal.output import err, out, program, say
@@ -139,6 +139,8 @@ def about(question: Question) -> str:
     """Word a question, with what it is about and until when it can be answered."""
     hint = f" [{question.answer.hint}]" if question.answer.hint else ""
     lines = [f"  {line}" for line in (question.about.lines if question.about else [])]
+    if question.kind is QuestionKind.UNKNOWN_EFFECT:
+        lines.append("  done: the step ends, without an output; not_done: it acts again")
     lines += [f"  until {question.until:%Y-%m-%d %H:%M:%S %Z}, then: {question.otherwise}"] if question.until else []
     return "\n".join([f"? {question.text}{hint}", *lines])
 

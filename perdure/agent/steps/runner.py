@@ -25,6 +25,7 @@ from perdure.agent.steps.resume_point import (
 )
 from perdure.agent.steps.secrecy import SecretGate, secrets_for
 from perdure.agent.steps.threads import counted
+from perdure.agent.steps.validation import checked_arguments
 from perdure.agent.steps.values import Values
 from perdure.errors import InvalidArguments, InvalidInput, InvalidTask, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
@@ -137,7 +138,7 @@ class StepRunner(StepEvaluator):
         """Return the call that a step wants to be made."""
         tool = self._toolbox.get(call.step.tool, f"{call.path}.tool")
         arguments = await self.arguments(call, names)
-        keywords = tool.validate(arguments, f"{call.path}.args")
+        keywords = checked_arguments(tool, arguments, call.step.args, f"{call.path}.args")
         attempt.report.arguments = shortened(arguments)
         about = Subject(
             tool=tool.name,

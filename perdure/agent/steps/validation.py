@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from perdure.documents import kind_of
 from perdure.durations import duration_of
-from perdure.errors import InvalidExpression, InvalidSkill
+from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
 from perdure.expressions.syntax import Path
 from perdure.registry.judge import criterion_of
@@ -265,3 +265,28 @@ def _check_arguments(tool: Tool[..., Any], args: Mapping[str, JsonValue], path: 
     # What holds an expression is checked when its value is known.
     literal = {name: value for name, value in args.items() if not any(expressions(value, f"{path}.args.{name}"))}
     tool.validate(literal, f"{path}.args", partial=True)
+
+
+def checked_arguments(
+    tool: Tool[..., Any], arguments: Mapping[str, JsonValue], written: Mapping[str, JsonValue], field: str
+) -> dict[str, Any]:
+    """Return the keyword arguments of a tool's call.
+
+    Args:
+        tool: The tool.
+        arguments: What the step's arguments came to.
+        written: The arguments as the skill has them.
+        field: Where they stand.
+
+    Raises:
+        InvalidArguments: They do not match the tool's signature; of one that an expression left empty, with that.
+    """
+    try:
+        return tool.validate(arguments, field)
+    except InvalidArguments as error:
+        name = error.field.removeprefix(f"{field}.")
+        template = written.get(name)
+        if name not in arguments or arguments[name] is not None or not any(expressions(template, error.field)):
+            raise
+        fix = "skip the step in that case with when, or give another value"
+        raise InvalidArguments(error.field, f"is empty: {template} gave nothing", fix=fix) from None

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.agent.steps.calls import StepCall
-from perdure.agent.steps.validation import check_linked, check_skill, checked_inputs
-from perdure.errors import InvalidExpression, InvalidInput
+from perdure.agent.steps.validation import check_linked, check_skill, checked_arguments, checked_inputs
+from perdure.errors import InvalidArguments, InvalidExpression, InvalidInput
 from perdure.skills.library import read_skill
 from perdure.skills.linked_skills import LinkedSkill
 from perdure.skills.shape import Skill
@@ -268,3 +268,23 @@ def test_a_required_tool_is_looked_for_like_one_that_a_step_calls() -> None:
     lacking = CHECKED.changed(requires={"tools": ["echo", "ecko"]})
     with pytest.raises(InvalidInput, match=r"PRD102 requires.tools\[1\]: there is no tool 'ecko' .*'echo'"):
         check_skill(lacking, BOX)
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "message"),
+    [
+        (
+            "${steps.a.output}",
+            None,
+            r"b.args.name: is empty: \$\{steps.a.output\} gave nothing \(skip the step .* when",
+        ),
+        ("${steps.a.output}", 3, r"b.args.name: is a number \(put it in quotes\)"),
+        (None, None, r"b.args.name: is empty \(write text\)"),
+    ],
+)
+def test_of_an_argument_that_an_expression_left_empty_the_expression_is_named(
+    written: str | None, value: int | None, message: str
+) -> None:
+    with pytest.raises(InvalidArguments, match=message):
+        checked_arguments(BOX.get("look"), {"name": value}, {"name": written}, "b.args")
+    assert checked_arguments(BOX.get("look"), {"name": "x"}, {"name": written}, "b.args")["name"] == "x"

@@ -18,7 +18,7 @@ from perdure.errors import (
     WorkflowCancelled,
 )
 from perdure.models.errors import ModelBusy, ModelKeyRefused, ModelRefused
-from perdure.values.questions import Approval, Question, QuestionKind, choice_of
+from perdure.values.questions import Approval, EffectFate, Question, QuestionKind, choice_of
 from worker.exit_status import Exit, status_of
 from worker.terminal.display import how_to_answer
 from worker.terminal.output import draw, fail, out, plain, say
@@ -47,6 +47,14 @@ def test_the_command_that_answers_can_be_pasted_into_a_shell() -> None:
 
     assert first == "? May it? [yes | no]"
     assert shlex.split(second) == ["perdure", "answer", "task-1", "rows[0].a*", "ANSWER"]
+
+
+def test_whoever_decides_about_an_unknown_effect_is_told_what_follows() -> None:
+    question = Question(id="pay", kind=QuestionKind.UNKNOWN_EFFECT, text="Paid?", answer=choice_of(EffectFate))
+    assert how_to_answer("task-1", question).splitlines()[:2] == [
+        "? Paid? [done | not_done]",
+        "  done: the step ends, without an output; not_done: it acts again",
+    ]
 
 
 def test_a_drawing_is_not_cut_in_a_narrow_terminal(
