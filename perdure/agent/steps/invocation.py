@@ -52,10 +52,11 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
     """
     task = asyncio.current_task()
     before = task.get_name() if task else ""
+    limit = asyncio.timeout(seconds if left is None else left)
     try:
         if task:
             task.set_name(f"tool {tool}")
-        async with asyncio.timeout(seconds if left is None else left) as limit:
+        async with limit:
             yield limit
     except PerdureError as problem:
         KNOWN.error(problem)
@@ -67,7 +68,9 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         # Of what a tool raises, only our own cancellation ends more than the call.
         if isinstance(problem, asyncio.CancelledError) and task and task.cancelling():
             raise
-        text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
+        # A tool, or a client that it uses, may have a timeout of its own.
+        is_late = isinstance(problem, TimeoutError) and limit.expired()
+        text = f"it took longer than {seconds:g} s" if is_late else str(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
         raise ToolFailed(tool, type(problem).__name__, KNOWN.text(text), problem) from None

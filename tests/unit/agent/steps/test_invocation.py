@@ -75,3 +75,24 @@ async def test_a_call_that_is_late_and_cancelled_is_cancelled() -> None:
     under_way.cancel()
     with pytest.raises(asyncio.CancelledError):
         await under_way
+
+
+async def text_of(call: Coroutine[Any, Any, Any], *, within: float = 9.0) -> str:
+    """Return what a step is told of a call that fails."""
+    with pytest.raises(ToolFailed) as failed:
+        async with calling("send", within):
+            await call
+    return failed.value.text
+
+
+async def test_only_a_call_that_took_longer_is_said_to_have() -> None:
+    async def exhausted() -> None:
+        raise TimeoutError("db pool exhausted: 10 connections in use")
+
+    async def times_itself() -> None:
+        async with asyncio.timeout(0.001):
+            await asyncio.Event().wait()
+
+    assert await text_of(exhausted()) == "db pool exhausted: 10 connections in use"
+    assert await text_of(times_itself()) == ""
+    assert await text_of(asyncio.sleep(9), within=0.001) == "it took longer than 0.001 s"
