@@ -44,13 +44,15 @@ class Frame(Passed):
 def frames_of(error: BaseException | None) -> tuple[Frame, ...]:
     """Return where an exception was raised, one's own lines first, each kind from the innermost line outwards.
 
-    A timeout was raised by whoever measured the time: what it cut off is what its cause shows.
+    A timeout was raised by whoever measured the time: what it cut off is what its cause shows. Where a function let
+    ``StopIteration`` out, Python raised another error outside of it (PEP 479), and the cause shows the function.
     """
     if error is None:
         return ()
-    walked = list(_walked(error))
-    if isinstance(error, TimeoutError) and error.__cause__ is not None:
-        walked = [*_walked(error.__cause__), *walked]
+    walked, cause = list(_walked(error)), error.__cause__
+    has_ended = isinstance(error, RuntimeError) and isinstance(cause, StopIteration | StopAsyncIteration)
+    if cause is not None and (isinstance(error, TimeoutError) or has_ended):
+        walked = [*_walked(cause), *walked]
     frames = [_frame(frame, line) for frame, line in walked]
     return tuple(sorted(frames, key=lambda frame: frame.library)[:FRAMES_KEPT])
 

@@ -22,9 +22,20 @@ async def run(function: Callable[..., Any], within: Within, *args: Any, **keywor
         within: Awaits a coroutine function's coroutine, and what a plain function returns to be awaited.
         args: Its arguments by place.
         keywords: Its arguments by name.
+
+    Raises:
+        RuntimeError: The function raised ``StopIteration``, as Python says it of coroutines (PEP 479).
     """
     if inspect.iscoroutinefunction(function):
         return await within(function(*args, **keywords))
-    returned = await asyncio.to_thread(function, *args, **keywords)
+    returned = await asyncio.to_thread(_called, function, *args, **keywords)
     # A plain decorator around a coroutine function has only made the coroutine, which has done nothing yet.
     return await within(awaited(returned)) if inspect.isawaitable(returned) else returned
+
+
+def _called(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    try:
+        return function(*args, **keywords)
+    except StopIteration as end:
+        # No future can carry it: whoever waits for the thread would never be told.
+        raise RuntimeError("function raised StopIteration") from end

@@ -1,5 +1,6 @@
 """Tools: their signature is their contract, and a bad one is refused when it is made."""
 
+import asyncio
 import datetime
 import functools
 import re
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 from perdure import CallLimit, Secret, ToolCall, tool
 from perdure.agent.preparation import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
+from perdure.frames import frames_of, own
 from perdure.mcp.servers import McpServers
 from perdure.mcp.shape import read_server
 from perdure.model import DEEPEST_VALUE, Model
@@ -462,6 +464,22 @@ async def test_a_plain_function_is_a_tool_that_leaves_the_loop_free() -> None:
     assert await multiply.call(CALL, keywords)
     assert await multiply(CALL, 3)
     assert await multiply.run_check(CALL, keywords) == (True, 3)
+
+
+async def test_a_plain_function_whose_iterator_has_ended_fails_and_its_line_is_told() -> None:
+    @tool(effect="read")
+    def first() -> int:
+        return next(number for number in [1, 2] if number > 5)
+
+    @tool(effect="read")
+    async def first_of_all() -> int:
+        return next(number for number in [1, 2] if number > 5)
+
+    for one in (first, first_of_all):
+        with pytest.raises(RuntimeError, match="raised StopIteration") as caught:
+            async with asyncio.timeout(5):
+                await one.call(CALL, {})
+        assert own(frames_of(caught.value))[0].function.endswith(f"<locals>.{one.name}")
 
 
 async def test_what_a_plain_decorator_makes_of_a_coroutine_function_is_awaited() -> None:
