@@ -29,7 +29,7 @@ from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.task_calls import AnnounceCall
 from perdure.agent.tool_specs import MemoryTool
 from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
-from perdure.frames import frames_of
+from perdure.frames import frames_of, said_by
 from perdure.memory.writing.intake import Intake
 from perdure.names import Activity
 from perdure.temporal.errors import failure_of
@@ -201,10 +201,10 @@ class StepActivities:
             if isinstance(problem, NotDone) and retry is not None:
                 beats().failures += 1
                 if beats().failures >= attempts:
-                    await self._session.failed(call, attempt, str(problem))
+                    await self._session.failed(call, attempt, said_by(problem))
                     raise failure_of(problem, attempt=details()[1], retryable=False) from None
             if not problem.retryable:
-                await self._session.failed(call, attempt, str(problem))
+                await self._session.failed(call, attempt, said_by(problem))
             raise
         if isinstance(outcome, Ended) and outcome.problem:
             await self._session.failed(call, attempt, outcome.problem)

@@ -1,4 +1,4 @@
-"""Where an exception was raised, as its author wants to read it: their own lines first. Pure."""
+"""What an exception says, and where it was raised, as its author wants to read it: their own lines first. Pure."""
 
 import site
 import sysconfig
@@ -55,6 +55,14 @@ def frames_of(error: BaseException | None) -> tuple[Frame, ...]:
         walked = [*_walked(cause), *walked]
     frames = [_frame(frame, line) for frame, line in walked]
     return tuple(sorted(frames, key=lambda frame: frame.library)[:FRAMES_KEPT])
+
+
+def said_by(error: BaseException) -> str:
+    """Return the text of an exception, which anybody's code may have raised: one that raises in its turn is told so."""
+    try:
+        return str(error)
+    except Exception as problem:  # noqa: BLE001  whatever the exception's own code raises
+        return f"its text is not known: its __str__ raised {type(problem).__name__}"
 
 
 def own(frames: Iterable[Frame]) -> tuple[Frame, ...]:

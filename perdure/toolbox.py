@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from perdure.errors import InvalidInput
+from perdure.frames import said_by
 from perdure.modules import module_of
 from perdure.packages import PACKAGES
 from perdure.suggestions import nearest
@@ -106,7 +107,7 @@ class Toolbox:
 
 def _how_to_declare(problem: BaseException | None) -> str:
     """Return how a tool is declared, if the decorator was called as it cannot be; otherwise nothing."""
-    if not isinstance(problem, TypeError) or not str(problem).startswith(f"{tool.__name__}() "):
+    if not isinstance(problem, TypeError) or not said_by(problem).startswith(f"{tool.__name__}() "):
         return ""
     if unknown := re.search(r"unexpected keyword argument '(\w+)'", str(problem)):
         return nearest(unknown[1], inspect.signature(tool).parameters)

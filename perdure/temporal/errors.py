@@ -37,6 +37,7 @@ from perdure.errors import (
     WorkflowCancelled,
     WorkflowFailed,
 )
+from perdure.frames import said_by
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -90,7 +91,7 @@ def failure_of(
     """
     carried = error.carried()
     return ApplicationError(
-        str(error),
+        said_by(error),
         "",
         attempt,
         *([json.dumps(carried)] if carried else []),

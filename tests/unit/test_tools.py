@@ -257,6 +257,22 @@ def test_a_module_that_breaks_off_is_named(tmp_path: Path, monkeypatch: pytest.M
         Toolbox.load(["breaks_off"])
 
 
+MUTE = """
+class Mute(LookupError):
+    def __str__(self) -> str:
+        raise KeyError("shop")
+
+
+raise Mute
+"""
+
+
+def test_a_module_that_raises_what_cannot_say_its_text_is_refused_as_any(tmp_path: Path) -> None:
+    (tmp_path / "mute.py").write_text(MUTE, encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"Mute: its text is not known: its __str__ raised KeyError \(mute.py:7 in"):
+        Toolbox.load([str(tmp_path / "mute.py")])
+
+
 ONE_TOOL = """
 from perdure import tool
 

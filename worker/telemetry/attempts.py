@@ -17,7 +17,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.agent.turns import Compressed, Reasoned
 from perdure.errors import InvalidInput, PerdureError
-from perdure.frames import Frame, own
+from perdure.frames import Frame, own, said_by
 from perdure.names import Activity
 from perdure.temporal.failures import attempt_of
 from perdure.values.questions import FailedAttempt
@@ -98,7 +98,7 @@ def logged(error: PerdureError, *, content: bool) -> str:
     >>> logged(InvalidInput("items[0].payload", "'tea' is no number"), content=False)
     'PRD100 items[0].payload'
     """
-    return f"{error.code} {error.field}" if isinstance(error, InvalidInput) and not content else str(error)
+    return f"{error.code} {error.field}" if isinstance(error, InvalidInput) and not content else said_by(error)
 
 
 @contextmanager

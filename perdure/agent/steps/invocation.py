@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from perdure.errors import Blocked, PerdureError, ToolFailed
+from perdure.frames import said_by
 from perdure.secrets.redaction import KNOWN
 
 R = TypeVar("R")
@@ -62,7 +63,7 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         KNOWN.error(problem)
         if isinstance(problem, Blocked):
             # It would say that nothing happened, and only policies know that of a call.
-            raise ToolFailed(tool, type(problem).__name__, str(problem), problem) from problem
+            raise ToolFailed(tool, type(problem).__name__, said_by(problem), problem) from problem
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as problem:
         # Of what a tool raises, only our own cancellation ends more than the call.
@@ -70,7 +71,7 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
             raise
         # A tool, or a client that it uses, may have a timeout of its own.
         is_late = isinstance(problem, TimeoutError) and limit.expired()
-        text = f"it took longer than {seconds:g} s" if is_late else str(problem)
+        text = f"it took longer than {seconds:g} s" if is_late else said_by(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
         raise ToolFailed(tool, type(problem).__name__, KNOWN.text(text), problem) from None

@@ -29,6 +29,7 @@ from perdure.agent.steps.validation import checked_arguments
 from perdure.agent.steps.values import Values
 from perdure.errors import InvalidArguments, InvalidInput, InvalidTask, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
+from perdure.frames import said_by
 from perdure.identity import content_digest, idempotency_key
 from perdure.secrets.sources import SecretKeeper
 from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
@@ -229,9 +230,9 @@ async def _tried(
         # Of arguments, and of what is missing, it is said before anything is called.
         if call.step.compensate is None or isinstance(problem, InvalidTask | InvalidArguments):
             raise
-        lacking = f"its output is not known: {problem}"
+        lacking = f"its output is not known: {said_by(problem)}"
         undoing = Compensation(path=call.path, tool=call.step.compensate.tool, problem=lacking)
-        return failed_after(undoing, str(problem))
+        return failed_after(undoing, said_by(problem))
 
 
 async def _called(tool: Tool[..., Any], seconds: float, *given: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from perdure.agent.steps.invocation import calling, in_time
-from perdure.errors import Blocked, ToolFailed
+from perdure.errors import Blocked, NotDone, ToolFailed
+from perdure.temporal.errors import failure_of
 
 
 def test_a_tool_cannot_say_that_a_policy_blocked_it() -> None:
@@ -19,7 +20,7 @@ def test_a_tool_cannot_say_that_a_policy_blocked_it() -> None:
         asyncio.run(refused())
 
 
-async def failure_of(call: Coroutine[Any, Any, None], left: Callable[[], float]) -> str:
+async def late_text(call: Coroutine[Any, Any, None], left: Callable[[], float]) -> str:
     with pytest.raises(ToolFailed) as failed:
         async with calling("send", 9.0) as limit:
             await in_time(call, left, limit)
@@ -39,7 +40,7 @@ async def test_a_call_that_is_late_is_cut_off_before_its_next_line_and_may_clean
             told.append("cleaned up")
 
     asyncio.get_running_loop().call_soon(seconds.__setitem__, 0, 0.0)
-    assert await failure_of(act(), lambda: seconds[0]) == "it took longer than 9 s"
+    assert await late_text(act(), lambda: seconds[0]) == "it took longer than 9 s"
     assert told == ["began", "cleaned up"]
 
 
@@ -59,7 +60,7 @@ async def test_a_call_that_is_in_time_runs_as_if_nothing_stood_between() -> None
 
     async with calling("send", 9.0) as limit:
         assert await in_time(act(), lambda: 9.0, limit) == ["slept", "CALLED"]
-    assert await failure_of(fails(), lambda: 9.0) == "no such shop"
+    assert await late_text(fails(), lambda: 9.0) == "no such shop"
 
 
 async def test_a_call_that_is_late_and_cancelled_is_cancelled() -> None:
@@ -96,3 +97,22 @@ async def test_only_a_call_that_took_longer_is_said_to_have() -> None:
     assert await text_of(exhausted()) == "db pool exhausted: 10 connections in use"
     assert await text_of(times_itself()) == ""
     assert await text_of(asyncio.sleep(9), within=0.001) == "it took longer than 0.001 s"
+
+
+class Mute(LookupError):
+    def __str__(self) -> str:
+        raise KeyError("shop")
+
+
+class Unsaid(NotDone):
+    def __str__(self) -> str:
+        raise KeyError("shop")
+
+
+async def test_an_exception_that_cannot_say_its_text_is_a_failure_as_any() -> None:
+    async def act(problem: Exception) -> None:
+        raise problem
+
+    assert await text_of(act(Mute())) == "its text is not known: its __str__ raised KeyError"
+    failure = failure_of(Unsaid("the bank is closed"))
+    assert (failure.type, failure.message) == ("Unsaid", "its text is not known: its __str__ raised KeyError")
