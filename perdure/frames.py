@@ -7,12 +7,13 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import Field
 
 from perdure.model import Passed
 from perdure.packages import PACKAGES
+from perdure.plurals import counted
 
 FRAMES_KEPT = 12
 """Frames that are kept of an exception: one's own first, the innermost of each kind first."""
@@ -45,24 +46,39 @@ def frames_of(error: BaseException | None) -> tuple[Frame, ...]:
     """Return where an exception was raised, one's own lines first, each kind from the innermost line outwards.
 
     A timeout was raised by whoever measured the time: what it cut off is what its cause shows. Where a function let
-    ``StopIteration`` out, Python raised another error outside of it (PEP 479), and the cause shows the function.
+    ``StopIteration`` out, Python raised another error outside of it (PEP 479), and the cause shows the function. Of a
+    group, the lines of its first exception come before those that waited for it.
     """
     if error is None:
         return ()
-    walked, cause = list(_walked(error)), error.__cause__
-    has_ended = isinstance(error, RuntimeError) and isinstance(cause, StopIteration | StopAsyncIteration)
-    if cause is not None and (isinstance(error, TimeoutError) or has_ended):
+    first = _alone(error)[0]
+    walked, cause = list(_walked(first)), first.__cause__
+    has_ended = isinstance(first, RuntimeError) and isinstance(cause, StopIteration | StopAsyncIteration)
+    if cause is not None and (isinstance(first, TimeoutError) or has_ended):
         walked = [*_walked(cause), *walked]
+    if first is not error:
+        walked += _walked(error)
     frames = [_frame(frame, line) for frame, line in walked]
     return tuple(sorted(frames, key=lambda frame: frame.library)[:FRAMES_KEPT])
 
 
 def said_by(error: BaseException) -> str:
-    """Return the text of an exception, which anybody's code may have raised: one that raises in its turn is told so."""
+    """Return the text of an exception, whoever wrote its class; of a group, that of its first one.
+
+    >>> said_by(ExceptionGroup("unhandled", [ValueError("no such shop"), OSError()]))
+    'no such shop (and 1 more exception)'
+    """
+    first, *others = _alone(error)
     try:
-        return str(error)
+        text = str(first)
     except Exception as problem:  # noqa: BLE001  whatever the exception's own code raises
-        return f"its text is not known: its __str__ raised {type(problem).__name__}"
+        text = f"its text is not known: its __str__ raised {type(problem).__name__}"
+    return f"{text} (and {counted(len(others), 'more exception')})".lstrip() if others else text
+
+
+def kind_of(error: BaseException) -> str:
+    """Return the name of an exception's class; of a group, that of its first one."""
+    return type(_alone(error)[0]).__name__
 
 
 def own(frames: Iterable[Frame]) -> tuple[Frame, ...]:
@@ -82,6 +98,19 @@ def place_of(frames: Iterable[Frame]) -> str:
 def is_library(path: Path, module: str) -> bool:
     """Return whether a file is one of Python's, of an installed package or of Perdure itself, by its module's name."""
     return module.partition(".")[0] in _OURS or any(path.is_relative_to(folder) for folder in _libraries())
+
+
+def _alone(error: BaseException) -> list[BaseException]:
+    """Return the exceptions of a group, which may hold others, in their order; any other exception by itself."""
+    found: list[BaseException] = []
+    left = [error]
+    while left:
+        one = left.pop()
+        if isinstance(one, BaseExceptionGroup):
+            left += reversed(cast("BaseExceptionGroup[BaseException]", one).exceptions)
+        else:
+            found.append(one)
+    return found
 
 
 def _walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:

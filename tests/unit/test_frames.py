@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perdure.frames import FRAMES_KEPT, frames_of, own
+from perdure.frames import FRAMES_KEPT, frames_of, kind_of, own, said_by
 
 
 def raised_in_a_library() -> None:
@@ -43,6 +43,26 @@ async def test_of_a_timeout_the_line_is_named_that_was_cut_off() -> None:
         async with asyncio.timeout(0):
             await hangs()
     assert own(frames_of(caught.value))[0].function.endswith("hangs")
+
+
+async def test_of_a_group_the_first_exception_is_told_and_how_many_more_there_are() -> None:
+    async def looks() -> None:
+        raise KeyError("the real reason")
+
+    async def waits(calls: int) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(calls):
+                tasks.create_task(looks())
+
+    raised: Any = await asyncio.gather(waits(1), waits(2), return_exceptions=True)
+    alone, both = raised
+    nested: Any = ExceptionGroup("all", [alone, both, ValueError("another")])
+    assert (kind_of(alone), said_by(alone)) == ("KeyError", "'the real reason'")
+    assert (kind_of(nested), said_by(nested)) == ("KeyError", "'the real reason' (and 3 more exceptions)")
+    for one in (alone, nested):
+        assert own(frames_of(one))[0].function.endswith("looks")
+    assert own(frames_of(alone))[1].function.endswith("waits")
+    assert said_by(ExceptionGroup("", [KeyError(1), KeyError(2)])) == "1 (and 1 more exception)"
 
 
 def test_a_deep_recursion_keeps_the_innermost_lines() -> None:

@@ -116,3 +116,13 @@ async def test_an_exception_that_cannot_say_its_text_is_a_failure_as_any() -> No
     assert await text_of(act(Mute())) == "its text is not known: its __str__ raised KeyError"
     failure = failure_of(Unsaid("the bank is closed"))
     assert (failure.type, failure.message) == ("Unsaid", "its text is not known: its __str__ raised KeyError")
+
+
+async def test_a_tool_that_raises_a_group_is_told_by_the_first_exception_in_it() -> None:
+    async def looks() -> None:
+        raise KeyError("the real reason")
+
+    with pytest.raises(ToolFailed, match="raised KeyError") as failed:
+        async with calling("send", 9.0), asyncio.TaskGroup() as tasks:
+            tasks.create_task(looks())
+    assert (failed.value.kind, failed.value.text) == ("KeyError", "'the real reason'")
