@@ -33,7 +33,7 @@ from perdure.frames import frames_of, said_by
 from perdure.memory.writing.intake import Intake
 from perdure.names import Activity
 from perdure.temporal.errors import failure_of
-from perdure.temporal.failures import details, pause
+from perdure.temporal.failures import details, details_of, pause
 from perdure.temporal.heartbeats import beats
 from perdure.toolbox import Toolbox
 from perdure.tools import Effect
@@ -202,7 +202,7 @@ class StepActivities:
                 beats().failures += 1
                 if beats().failures >= attempts:
                     await self._session.failed(call, attempt, said_by(problem))
-                    raise failure_of(problem, attempt=details()[1], retryable=False) from None
+                    raise failure_of(problem, attempt=details_of(problem)[1], retryable=False) from None
             if not problem.retryable:
                 await self._session.failed(call, attempt, said_by(problem))
             raise

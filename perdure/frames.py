@@ -95,6 +95,12 @@ def place_of(frames: Iterable[Frame]) -> str:
     return "".join(f" ({frame.told})" for frame in own(frames)[:1])
 
 
+def is_perdures(error: BaseException) -> bool:
+    """Return whether it is Perdure's own line that raised an exception, and not a tool's or a library's."""
+    innermost = next(_walked(error), None)
+    return innermost is not None and _module(innermost[0]).partition(".")[0] in _OURS
+
+
 def is_library(path: Path, module: str) -> bool:
     """Return whether a file is one of Python's, of an installed package or of Perdure itself, by its module's name."""
     return module.partition(".")[0] in _OURS or any(path.is_relative_to(folder) for folder in _libraries())
@@ -124,11 +130,15 @@ def _walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
 
 def _frame(frame: FrameType, line: int) -> Frame:
     path = Path(frame.f_code.co_filename)
-    module = str(frame.f_globals.get("__name__", ""))
+    module = _module(frame)
     # A name that is not UTF-8 has surrogates in it, which no history can carry.
     file = str(_shown(path, module)).encode(errors="replace").decode()[-500:]
     function = frame.f_code.co_qualname[-200:]
     return Frame(file=file, line=line, function=function, library=is_library(path, module))
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 def _shown(path: Path, module: str) -> Path:

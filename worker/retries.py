@@ -10,7 +10,6 @@ from temporalio.converter import DataConverter
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, FailureError, TimeoutError
 
 from perdure.error_kinds import KINDS
-from perdure.errors import ToolFailed
 from perdure.frames import own
 from perdure.temporal.failures import attempt_of
 from perdure.values.retries import Retry
@@ -54,9 +53,10 @@ def _why(failure: BaseException) -> tuple[str, str]:
         return "the worker that took it has no such tool: its settings name other tools", ""
     attempt = attempt_of(failure)
     place = next((frame.told for frame in own(attempt.frames)), "") if attempt is not None else ""
-    if failure.type == ToolFailed.__name__ and attempt is not None and attempt.cause:
+    # What a tool itself raised, also as NotDone, may quote what it was given.
+    if attempt is not None and attempt.cause:
         return attempt.cause, place
-    # The messages of Perdure's errors have no content; those of others may.
+    # The messages of Perdure's own errors have no content; those of others may.
     return (failure.message if failure.type in KINDS else failure.type or "an unknown error"), place
 
 

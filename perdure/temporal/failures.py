@@ -1,6 +1,7 @@
 """What surrounds every activity: heartbeats, and errors that cross into Temporal with stable types and no raw text.
 
-Perdure's errors carry their message, which names fields and servers and never content. An unexpected error crosses
+Perdure's errors carry their message, which names fields and servers and never content; that of a ``NotDone`` is the
+tool's own, and is told only where what a tool's exception says is. An unexpected error crosses
 as the name of its class alone. The worker's log has where it was raised; its text may quote the value that caused it,
 and is not kept.
 """
@@ -15,8 +16,8 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from perdure.errors import PerdureError, StillRunning, StoreRefused, TaskFailed
-from perdure.frames import Frame
+from perdure.errors import NotDone, PerdureError, StillRunning, StoreRefused, TaskFailed
+from perdure.frames import Frame, frames_of, is_perdures, kind_of
 from perdure.models.errors import ModelKeyRefused
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats
@@ -60,6 +61,16 @@ def details(text: str = "", cause: str = "", frames: tuple[Frame, ...] = ()) -> 
         frames=frames,
     )
     return text, attempt.model_dump_json()
+
+
+def details_of(error: PerdureError) -> tuple[str, str]:
+    """Return the details of the failure that carries an error; of a tool's own, with its class and its lines."""
+    return details("", kind_of(error), frames_of(error)) if is_of_tools_own(error) else details()
+
+
+def is_of_tools_own(error: BaseException) -> bool:
+    """Return whether a tool itself says that it did nothing: its words may quote what it was given."""
+    return isinstance(error, NotDone) and not is_perdures(error)
 
 
 def attempt_of(failure: ApplicationError) -> FailedAttempt | None:
@@ -109,7 +120,7 @@ class _Inbound(ActivityInboundInterceptor):
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:
-            _, attempt = details()
+            _, attempt = details_of(error)
             wait = pause() if error.retry_after is None else timedelta(seconds=error.retry_after)
             retryable = error.retryable
             if refusal := _refusal(error):

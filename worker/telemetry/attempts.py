@@ -16,10 +16,10 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.agent.turns import Compressed, Reasoned
-from perdure.errors import InvalidInput, PerdureError
-from perdure.frames import Frame, own, said_by
+from perdure.errors import InvalidInput, NotDone, PerdureError, ToolFailed
+from perdure.frames import Frame, frames_of, kind_of, own, said_by
 from perdure.names import Activity
-from perdure.temporal.failures import attempt_of
+from perdure.temporal.failures import attempt_of, is_of_tools_own
 from perdure.values.questions import FailedAttempt
 
 _log = structlog.get_logger(__name__)
@@ -67,14 +67,14 @@ class _Inbound(ActivityInboundInterceptor):
         span.set_attribute("error.type", kind)
         span.set_status(Status(StatusCode.ERROR))
         span.add_event("exception", {"exception.type": kind, "exception.message": text})
-        frames = own(attempt.frames) if attempt else ()
+        frames = _own_lines(error, attempt)
         if frames:
             span.set_attributes(_place(frames[0]))
         told: dict[str, Any] = {"where": [frame.told for frame in frames]} if frames else {}
         if text and self._content:
             told["text"] = text
         info = activity.info()
-        problem = error.message if isinstance(error, ApplicationError) else logged(error, content=self._content)
+        problem = _problem(error, attempt, content=self._content)
         _log.warning("attempt failed", activity=info.activity_type, attempt=info.attempt, problem=problem, **told)
 
 
@@ -92,13 +92,30 @@ def _came_to(outcome: object) -> dict[str, str | int]:
     return told
 
 
+def _own_lines(error: PerdureError | ApplicationError, attempt: FailedAttempt | None) -> tuple[Frame, ...]:
+    if attempt is not None:
+        return own(attempt.frames)
+    return own(frames_of(error)) if is_of_tools_own(error) else ()
+
+
+def _problem(error: PerdureError | ApplicationError, attempt: FailedAttempt | None, *, content: bool) -> str:
+    if not isinstance(error, ApplicationError):
+        return logged(error, content=content)
+    # The message of ToolFailed names the class alone.
+    if content or attempt is None or not attempt.cause or error.type == ToolFailed.__name__:
+        return error.message
+    return f"{NotDone.code} {attempt.cause}"
+
+
 def logged(error: PerdureError, *, content: bool) -> str:
-    """Return what a log may say of an error: what a refusal says of a value may quote it.
+    """Return what a log may say of an error: what a refusal or a tool says of a value may quote it.
 
     >>> logged(InvalidInput("items[0].payload", "'tea' is no number"), content=False)
     'PRD100 items[0].payload'
     """
-    return f"{error.code} {error.field}" if isinstance(error, InvalidInput) and not content else said_by(error)
+    if not content and isinstance(error, InvalidInput):
+        return f"{error.code} {error.field}"
+    return f"{error.code} {kind_of(error)}" if not content and is_of_tools_own(error) else said_by(error)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from temporalio.client import WorkflowExecutionDescription
 from temporalio.converter import DataConverter
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, TimeoutError, TimeoutType
 
-from perdure.errors import StoreUnavailable, ToolFailed
+from perdure.errors import NotDone, StoreUnavailable, ToolFailed
 from perdure.frames import Frame
 from perdure.temporal.errors import failure_of
 from perdure.values.questions import FailedAttempt
@@ -23,6 +23,8 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 AT = Frame(file="ship.py", line=8, function="weigh")
 ATTEMPT = FailedAttempt(began=NOW, cause="ConnectionError", frames=(AT,)).model_dump_json()
 SECRET = "the scale of Ada's house"
+
+REFUSED = FailedAttempt(began=NOW, cause="NotDone", frames=(AT,)).model_dump_json()
 
 RAISED = failure_of(ToolFailed("weigh", "ConnectionError", SECRET), attempt=ATTEMPT)
 
@@ -54,6 +56,8 @@ async def told(failure: BaseException, *, attempt: int = 4, waits: bool = True) 
     ("failure", "why"),
     [
         (RAISED, "ConnectionError, ship.py:8 in weigh"),
+        (failure_of(NotDone(SECRET), attempt=REFUSED), "NotDone, ship.py:8 in weigh"),
+        (failure_of(NotDone("MCP server 'shop' does not answer")), "PRD303 MCP server 'shop' does not answer"),
         (failure_of(StoreUnavailable("redis", "does not answer")), "PRD200 redis: does not answer"),
         (
             ApplicationError("Activity function weigh … is not registered", type="NotFoundError"),
@@ -62,7 +66,15 @@ async def told(failure: BaseException, *, attempt: int = 4, waits: bool = True) 
         (TimeoutError("late", type=TimeoutType.HEARTBEAT, last_heartbeat_details=[]), "it was cut off, or its worker"),
         (ApplicationError(SECRET, type="TheirError"), "TheirError"),
     ],
-    ids=["an exception of a tool's", "a store", "no such tool", "a dead worker", "a failure of others"],
+    ids=[
+        "an exception of a tool's",
+        "what a tool did not do",
+        "no server",
+        "a store",
+        "no such tool",
+        "a dead worker",
+        "a failure of others",
+    ],
 )
 async def test_a_failed_attempt_says_why_and_when_the_next_one_is(failure: BaseException, why: str) -> None:
     [line] = await told(failure)
