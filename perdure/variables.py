@@ -20,16 +20,19 @@ PREFIX = "PERDURE_"
 _OF_FILE = "_FILE"
 """The end of a variable that names a file with the setting's value."""
 
-_NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_SECRET_", "PERDURE_TEST_")
-"""Variables that are not settings: where the file is, armed crash points, secrets of tools, switches of the tests."""
+_NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT")
+"""Variables that are not settings: where the file is, and armed crash points."""
+
+_NOT_OF_SETTINGS = ("PERDURE_SECRET_", "PERDURE_TEST_")
+"""How variables begin that are not settings: secrets of tools, and switches of the tests."""
 
 _OF_A_SERVICE = re.compile(
-    rf"{PREFIX}(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)"
+    rf"{PREFIX}(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)"
 )
 """Variables that Kubernetes gives to each container for services whose names begin with "perdure"."""
 
-_ADDRESS_OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://")
-"""What it gives as a port: no setting takes it."""
+_PORT_OF_A_SERVICE = re.compile(rf"{PREFIX}(?:\w+_)?PORT=(?:tcp|udp|sctp)://.*")
+"""One more that it gives, with its value: only that tells it from a setting, or from a misspelt one."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ def without_services(variables: Mapping[str, str | None]) -> dict[str, str | Non
     return {
         name: value
         for name, value in variables.items()
-        if not (_OF_A_SERVICE.fullmatch(name.upper()) and _ADDRESS_OF_A_SERVICE.match(value or ""))
+        if not _PORT_OF_A_SERVICE.fullmatch(f"{name.upper()}={value}")
     }
 
 
@@ -60,10 +63,14 @@ def warn_of_unknown(names: Iterable[str]) -> None:
     """
     known = [PREFIX + name.upper() for name in names]
     known += [name + _OF_FILE for name in known]
-    for variable in os.environ:
-        is_ours = variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS)
-        if is_ours and variable not in known and not _OF_A_SERVICE.fullmatch(variable):
+    for variable, value in os.environ.items():
+        is_ours = variable.startswith(PREFIX) and not variable.startswith(_NOT_OF_SETTINGS)
+        if is_ours and variable not in {*known, *_NOT_SETTINGS} and not _is_of_a_service(variable, value):
             _warn_once(variable, nearest(variable, known))
+
+
+def _is_of_a_service(name: str, value: str) -> bool:
+    return bool(_OF_A_SERVICE.fullmatch(name) or _PORT_OF_A_SERVICE.fullmatch(f"{name}={value}"))
 
 
 @functools.cache

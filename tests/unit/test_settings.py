@@ -123,10 +123,12 @@ def test_what_kubernetes_says_of_its_services_is_no_setting(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in (
-        *("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_7233_TCP", "PORT_7233_TCP_ADDR"),
+        *("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_7233_TCP", "PORT_7233_TCP_ADDR"),
         *("WORKER_SERVICE_HOST", "REDIS_PORT_6379_TCP_PROTO"),
     ):
         monkeypatch.setenv(f"PERDURE_{name}", "10.0.0.7")
+    for name in ("PORT", "REDIS_PORT"):
+        monkeypatch.setenv(f"PERDURE_{name}", "tcp://10.0.0.7:6379")
     monkeypatch.setenv("PERDURE_HTTP_PORT", "tcp://10.0.0.7:80")
     monkeypatch.setenv("PERDURE_WEAVIATE_GRPC_PORT", "tcp://10.0.0.8:50051")
     settings = Settings()
@@ -134,6 +136,15 @@ def test_what_kubernetes_says_of_its_services_is_no_setting(
     assert caplog.records == []
     monkeypatch.setenv("PERDURE_HTTP_PORT", "80")
     assert Settings().http_port == 80, "the control"
+
+
+@pytest.mark.parametrize("name", ["CONFIG_FILE", "CONFIGS", "CRASH_ATT", "GRPC_PORT", "WEAVIATE_PORT"])
+def test_what_only_looks_like_a_variable_of_others_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    monkeypatch.setenv(f"PERDURE_{name}", "50052")
+    Settings()
+    assert [one.getMessage().partition(",")[0] for one in caplog.records] == [f"PERDURE_{name} is not a setting"]
 
 
 def test_a_value_is_read_from_the_file_that_a_variable_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
