@@ -5,7 +5,6 @@ tenant key asks it. Both read the same memory of one user, in sentences that peo
 """
 
 import asyncio
-import os
 import statistics
 import tempfile
 import time
@@ -21,9 +20,9 @@ import httpx2
 from bench.measured_worker import remembered, serving
 from bench.sentences import sentences
 from localservers.commands import choose
-from localservers.fleet import start_service
+from localservers.fleet import child_environment, start_service
 from perdure.memory.extraction.screening import screen
-from perdure.settings import Addresses
+from perdure.settings import Addresses, Settings
 from perdure.values.access_tokens import TokenRequest, TokenScope
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.requests import RecallRequest
@@ -64,7 +63,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
         async with Gateway(here.settings, addresses) as gateway:
             asked = TokenRequest(name="bench", scopes=(TokenScope.READ,), user_id=user)
             token = (await gateway.create_token(asked, by=_BY)).text
-            async with _service(here.settings.environment(), addresses) as url:
+            async with _service(here.settings, addresses) as url:
                 limits = httpx2.Limits(max_connections=_CLIENTS)
                 headers = {"Authorization": f"Bearer {token}"}
                 async with httpx2.AsyncClient(
@@ -127,11 +126,11 @@ async def _rate(ask: Ask, questions: Sequence[str]) -> float:
 
 
 @asynccontextmanager
-async def _service(settings: dict[str, str], addresses: Addresses) -> AsyncGenerator[str]:
+async def _service(settings: Settings, addresses: Addresses) -> AsyncGenerator[str]:
     """Run the service for as long as the block lasts."""
     port = choose([("http",)], {})["http"]
     with tempfile.TemporaryDirectory() as folder:
-        child = await start_service(os.environ | settings, addresses, port, Path(folder) / "service.log")
+        child = await start_service(child_environment(settings), addresses, port, Path(folder) / "service.log")
         try:
             url = f"http://127.0.0.1:{port}"
             async with httpx2.AsyncClient(base_url=url, trust_env=False) as client, asyncio.timeout(_STARTS_WITHIN):

@@ -1,9 +1,8 @@
 """Worker processes that the demonstration starts, kills and replaces."""
 
-import os
 from pathlib import Path
 
-from localservers.fleet import start_worker
+from localservers.fleet import child_environment, start_worker
 from localservers.processes import Child
 from perdure.crashpoints import VARIABLE
 from perdure.settings import Addresses, Settings
@@ -19,5 +18,5 @@ async def start_mortal(settings: Settings, addresses: Addresses, log: Path, *, c
         crash_at: The commit point at which it kills itself, if any.
     """
     # No forgetting schedule: it would outlive the queue, and nobody would serve it.
-    environment = os.environ | settings.changed(forgetting_cron="off").environment()
+    environment = child_environment(settings.changed(forgetting_cron="off"))
     return await start_worker(environment | ({VARIABLE: crash_at} if crash_at else {}), addresses, log)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from localservers.files import locked, wait_until, writable
 from localservers.find import Found, find
-from localservers.fleet import Fleet
+from localservers.fleet import Fleet, child_environment
 from localservers.foreground import announced
 from localservers.origin import SettingsOrigin
 from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted, ServerNotStopped
@@ -231,7 +231,7 @@ def _add_worker(settings: Settings, current: FleetState, progress: Callable[[str
 def _order(settings: Settings) -> WorkerOrder:
     """Return what a supervisor needs to start a worker with these settings."""
     return WorkerOrder(
-        environment=os.environ | settings.environment(),
+        environment=child_environment(settings),
         settings=settings.fingerprint,
         origin=SettingsOrigin.here(),
     )
@@ -271,7 +271,7 @@ def _launch(settings: Settings, launch: Launch, progress: Callable[[str], None])
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=os.environ | settings.environment(),
+            env=child_environment(settings),
             cwd=settings.home,
             start_new_session=True,
             text=True,

@@ -23,6 +23,7 @@ from localservers.processes import Child, raised_file_limit
 from localservers.readiness import NotReady, wait_ready
 from localservers.recipes import Server
 from perdure.settings import Addresses, Settings
+from perdure.variables import without_files
 
 READY_WITHIN = 120.0
 """Seconds that a server may take to start: a large store loads its data first."""
@@ -218,9 +219,15 @@ def weaviate_key(home: Path) -> str:
         return file.read_text().strip()
 
 
+def child_environment(settings: Settings) -> dict[str, str]:
+    """Return this process's environment, changed such that a child loads exactly these settings."""
+    # A setting may not be given both by its variable and by a file.
+    return without_files(os.environ, Settings.model_fields) | settings.environment()
+
+
 def worker_environment(settings: Settings, addresses: Addresses) -> dict[str, str]:
     """Return the environment of a worker with these settings on these servers."""
-    return dict(os.environ) | settings.environment() | _address_variables(addresses)
+    return child_environment(settings) | _address_variables(addresses)
 
 
 async def start_worker(environment: Mapping[str, str], addresses: Addresses, log: Path) -> Child:

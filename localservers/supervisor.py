@@ -17,7 +17,7 @@ from typing import Literal, cast
 
 from localservers.commands import LOOPBACK
 from localservers.files import unusable
-from localservers.fleet import Fleet, start_service, start_worker
+from localservers.fleet import Fleet, child_environment, start_service, start_worker
 from localservers.processes import Child, trim
 from localservers.recipes import Server
 from localservers.state import FleetState, HomeLock, Launch, Report, Running, WorkerOrder, read_order, write_state
@@ -57,7 +57,7 @@ class Supervisor:
         """Processes that were asked to end, to be started anew."""
         self._is_written = True
         self._order = WorkerOrder(
-            environment=os.environ | settings.environment(), settings=settings.fingerprint, origin=launch.origin
+            environment=child_environment(settings), settings=settings.fingerprint, origin=launch.origin
         )
 
     async def run(self) -> None:

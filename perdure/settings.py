@@ -229,9 +229,10 @@ class Settings(BaseSettings):
         kinds = {name: field.rebuild_annotation() for name, field in settings_cls.model_fields.items()}
         warn_of_unknown(kinds)
         if isinstance(env_settings, EnvSettingsSource):
-            env_settings.env_vars = without_services(env_settings.env_vars)
-        given = (read_secrets(list(kinds)), read_file(kinds))
-        return init_settings, env_settings, *(InitSettingsSource(settings_cls, init_kwargs=one) for one in given)
+            # As variables, so that a list is JSON in a file as well. Pydantic knows them in small letters.
+            in_files = {name.lower(): value for name, value in read_secrets(list(kinds)).items()}
+            env_settings.env_vars = in_files | without_services(env_settings.env_vars)
+        return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=read_file(kinds))
 
     @field_validator("language")
     @classmethod

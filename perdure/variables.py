@@ -43,10 +43,19 @@ def without_services(variables: Mapping[str, str | None]) -> dict[str, str | Non
     A service called ``perdure-http`` gives ``PERDURE_HTTP_PORT=tcp://10.0.0.7:80``.
     """
     return {
-        name: value
-        for name, value in variables.items()
-        if not _PORT_OF_A_SERVICE.fullmatch(f"{name.upper()}={value}")
+        name: value for name, value in variables.items() if not _PORT_OF_A_SERVICE.fullmatch(f"{name.upper()}={value}")
     }
+
+
+def without_files(variables: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return variables without those that name files with the values of settings.
+
+    Args:
+        variables: Variables of a process.
+        names: The names of the settings.
+    """
+    naming = {PREFIX + name.upper() + _OF_FILE for name in names}
+    return {name: value for name, value in variables.items() if name not in naming}
 
 
 def base_folder(variable: str, fallback: str) -> Path:
@@ -80,10 +89,13 @@ def _warn_once(variable: str, known: str) -> None:
 
 
 def read_secrets(names: Sequence[str]) -> dict[str, str]:
-    """Return the settings whose values are in files, as containers are given secrets: ``PERDURE_REDIS_URL_FILE``.
+    """Return variables whose values are in files, as containers are given secrets: ``PERDURE_REDIS_URL_FILE``.
 
     Args:
         names: The names of the settings.
+
+    Returns:
+        The values by the variables that they stand in for.
 
     Raises:
         InvalidInput: A file cannot be read, or a setting is given both ways.
@@ -97,7 +109,7 @@ def read_secrets(names: Sequence[str]) -> dict[str, str]:
         if os.environ.get(variable):
             raise InvalidInput(variable, f"is given, and {variable + _OF_FILE} as well", fix="leave one of them out")
         try:
-            found[name] = Path(path).read_text(encoding="utf-8").strip()
+            found[variable] = Path(path).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             problem = unreadable(path, error)
             raise InvalidInput(variable + _OF_FILE, f"{path} {problem.problem}", fix=problem.fix) from None

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from localservers.fleet import worker_environment
 from perdure.errors import InvalidInput
-from perdure.settings import Settings
+from perdure.settings import Addresses, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -157,6 +158,34 @@ def test_a_value_is_read_from_the_file_that_a_variable_names(tmp_path: Path, mon
     monkeypatch.setenv("PERDURE_WEAVIATE_API_KEY", "k-2")
     with pytest.raises(InvalidInput, match="PERDURE_WEAVIATE_API_KEY: is given, and PERDURE_WEAVIATE_API_KEY_FILE as"):
         Settings()
+
+
+def test_a_list_in_a_file_of_its_own_is_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (file := tmp_path / "tools").write_text('["a.b", "c"]\n', encoding="utf-8")
+    monkeypatch.setenv("PERDURE_TOOLS_FILE", str(file))
+    assert Settings().tools == ("a.b", "c")
+
+    file.write_text("a.b\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"tools: is not a list .write it as JSON"):
+        Settings()
+
+
+def test_a_child_loads_the_settings_of_its_parent_also_where_one_is_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_text("k-1\n", encoding="utf-8")
+    monkeypatch.setenv("PERDURE_OPENAI_API_KEY_FILE", str(tmp_path / "key"))
+    settings = Settings()
+    addresses = Addresses(redis_url="redis://h:1", temporal="h:2", weaviate_url="http://h:3", weaviate_grpc_port=4)
+
+    environment = worker_environment(settings, addresses)
+
+    assert environment["PERDURE_OPENAI_API_KEY"] == "k-1"
+    for name in filter(lambda name: name not in environment, list(os.environ)):
+        monkeypatch.delenv(name)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Settings().openai_api_key == settings.openai_api_key
 
 
 def test_a_secrets_file_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
