@@ -36,10 +36,14 @@ class Disagreement(NamedTuple):
 def disagreements(current: FleetState | None, settings: Settings) -> Iterator[Disagreement]:
     """Yield how each worker of this machine differs, for those that do.
 
+    None is of use to whoever has an address for every server: what runs here serves others.
+
     Args:
         current: What runs on this machine.
         settings: The settings of this process.
     """
+    if settings.configured_addresses():
+        return
     here, workers = SettingsOrigin.here(), current.workers if current else ()
     for one in workers:
         worker = f"the worker of {settings.home}"
