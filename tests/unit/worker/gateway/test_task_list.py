@@ -17,7 +17,17 @@ ALWAYS = "WorkflowType = 'ResumableAgent' AND TaskQueue = 'q' AND ExecutionStatu
     ("wanted", "tenant", "query"),
     [
         (TaskFilter(), None, ""),
-        (TaskFilter(phase=Phase.WAITING), None, " AND PerdurePhase = 'waiting'"),
+        (TaskFilter(phase=Phase.WAITING), None, " AND ExecutionStatus = 'Running' AND PerdurePhase = 'waiting'"),
+        (
+            TaskFilter(phase=Phase.CANCELLED),
+            None,
+            " AND (ExecutionStatus = 'Canceled' OR ExecutionStatus = 'Running' AND PerdurePhase = 'cancelled')",
+        ),
+        (
+            TaskFilter(phase=Phase.PREPARING),
+            None,
+            " AND ExecutionStatus = 'Running' AND (PerdurePhase = 'preparing' OR PerdurePhase IS NULL)",
+        ),
         (
             TaskFilter(skill="s", agent="a"),
             "t1",
