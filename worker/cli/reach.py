@@ -41,22 +41,20 @@ def require_same_settings(settings: Settings) -> None:
         raise InvalidInput("settings", problem, fix=one.fix)
 
 
-def require_startable(settings: Settings, unchecked: Path | None) -> None:
-    """Check what a task needs of this machine before it starts.
+def check_here(settings: Settings, file: Path) -> None:
+    """Check a task's file as a worker of this machine would; for servers elsewhere, nothing is checked.
 
     Args:
         settings: The settings of this process.
-        unchecked: The task's file, where the servers are this machine's and no worker is there to check the task: what
-            it names is looked for here then. Elsewhere, workers may have other tools and skills.
+        file: The task's file. Workers elsewhere may have other tools and skills.
 
     Raises:
-        InvalidInput: A worker of this machine has other settings or files; or the task cannot be run, with the line.
+        InvalidInput: It cannot be run, with the line.
     """
-    require_same_settings(settings)
-    if unchecked is not None:
+    if settings.configured_addresses() is None:
         from worker.cli.check import check_task  # noqa: PLC0415  it loads tools and skills
 
-        check_task(unchecked, settings)
+        check_task(file, settings)
 
 
 def note_other_settings(settings: Settings) -> None:

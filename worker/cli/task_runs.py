@@ -15,7 +15,7 @@ from perdure.values.beginnings import BeginRequest
 from perdure.values.questions import Question
 from perdure.values.task_status import StartedTask
 from perdure.values.tasks import AgentTask, TaskResult
-from worker.cli.reach import gateway, note_other_settings, person, require_startable, started
+from worker.cli.reach import check_here, gateway, note_other_settings, person, require_same_settings, started
 from worker.cli.task_files import TaskFile
 from worker.exit_status import status_of
 from worker.gateway import Gateway
@@ -60,11 +60,10 @@ async def follow_run(source: TaskFile, begin: BeginRequest | None, how: RunDispl
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
             # What is only looked at may be of a worker with others.
-            is_local = settings.configured_addresses() is None
-            unchecked = source.path if is_local and not await installation.serving() else None
-            guard = functools.partial(require_startable, settings, unchecked)
+            guard = functools.partial(require_same_settings, settings)
+            check = functools.partial(check_here, settings, source.path)
             with source.placing():
-                begun = await _started(installation, source.task, begin, guard, again=again)
+                begun = await _started(installation, source.task, begin, guard, check, again=again)
             workflow_id = begun.workflow_id
             _say_started(begun)
             if not begun.new:
@@ -119,7 +118,13 @@ def _asking(installation: Gateway, workflow_id: str) -> display.Asks:
 
 
 async def _started(
-    installation: Gateway, task: AgentTask, begin: BeginRequest | None, guard: Callable[[], None], *, again: bool
+    installation: Gateway,
+    task: AgentTask,
+    begin: BeginRequest | None,
+    guard: Callable[[], None],
+    check: Callable[[], None],
+    *,
+    again: bool,
 ) -> StartedTask:
     """Start a task; where a person has to confirm what differs, ask first.
 
@@ -128,7 +133,7 @@ async def _started(
     """
     while True:
         try:
-            return await installation.start(task, by=person(), again=again, begin=begin, guard=guard)
+            return await installation.start(task, by=person(), again=again, begin=begin, guard=guard, check=check)
         except Unconfirmed as differs:
             if begin is None or not sys.stdin.isatty():
                 raise

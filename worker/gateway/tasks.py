@@ -78,6 +78,7 @@ class TaskCalls(Base):
         again: bool = False,
         begin: BeginRequest | None = None,
         guard: Callable[[], None] = lambda: None,
+        check: Callable[[], None] = lambda: None,
         sending: str = "",
         repeated: bool = False,
     ) -> StartedTask:
@@ -92,6 +93,7 @@ class TaskCalls(Base):
             begin: The step at which it begins, with the results that those before left. A task that goes on under its
                 id is run once more for that; one that copies the results of another is attached to as ever.
             guard: Called before a run begins, and not where there is one to attach to; what it raises is raised.
+            check: Called before a run begins that no worker has checked; what it raises is raised.
             sending: An id of this sending: the same again begins no second run, but attaches to the one that the first
                 began, however that has ended.
             repeated: Whether this sending is known to have been carried out: it attaches to the task's last run,
@@ -122,6 +124,8 @@ class TaskCalls(Base):
         if goes_on:
             await self._check(run, CHECKED_WITHIN)
         is_checked = goes_on or await self._check_at_once(run)
+        if not is_checked:
+            check()
         if sending:
             # The check takes so long that the same request, sent again meanwhile, may have begun the run.
             found = await last_run_of(client, task.workflow_id)

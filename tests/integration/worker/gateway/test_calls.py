@@ -256,10 +256,25 @@ async def test_what_begins_is_guarded_and_what_is_there_is_attached_to(
             await gateway.start(task, by=TESTER, guard=no)
 
 
-async def test_a_task_that_no_worker_has_checked_is_said_to_be_so(servers: Servers, tmp_path: Path) -> None:
+@pytest.mark.parametrize("listed", [False, True])
+async def test_a_task_that_no_worker_has_checked_is_checked_by_who_starts_it_and_said_to_be_so(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, listed: bool
+) -> None:
     nobody = clean_settings(tmp_path, task_queue=f"nobody-{uuid4().hex[:8]}")
     task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit")
+
+    def no() -> None:
+        raise InvalidInput("task.yaml", "has no such tool")
+
+    async def is_listed(_: float) -> bool:
+        return listed
+
+    monkeypatch.setattr("worker.gateway.tasks.CHECKED_AT_ONCE", 1.0)
     async with Gateway(nobody, servers) as gateway:
+        # As one is that was killed a moment ago.
+        monkeypatch.setattr(gateway, "served_within", is_listed)
+        with pytest.raises(InvalidInput, match="has no such tool"):
+            await gateway.start(task, by=TESTER, check=no)
         started = await gateway.start(task, by=TESTER)
         assert (started.new, started.checked) == (True, False)
         again = await gateway.start(task, by=TESTER)
