@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +40,13 @@ _KINDS = {
 }
 """The key by which each kind is known; an agent has none of its own."""
 
+_CLOSE = 0.75
+"""How alike a key and that of a kind are at least for the one to be meant by the other: "cases" is not "steps"."""
+
 _NOTHING = "is not a skill, task, agent, policy, prompt or MCP server"
+
+_OF_FOLDERS = {"skills": "skill", "agents": "agent", "prompts": "prompt", "mcp_servers": "MCP server"}
+"""What each file is in the folders of a setting; beside policies lie their cases."""
 
 _LIKE_AN_EXPRESSION = re.compile(
     r"\{\{\s*((?:inputs|steps|task)\.[\w.]+)[^}]*\}\}|(?<![\w$\\])\$((?:inputs|steps|task)\.\w[\w.]*)"
@@ -81,7 +88,8 @@ def check(
             if is_named or problem.problem != _NOTHING:
                 raise
             # Cases of policies and much else lie beside what can be checked.
-            say(f"note: {file}: {problem.problem}, and is passed over")
+            meant = f" ({problem.fix})" if problem.fix.startswith("did you mean") else ""
+            say(f"note: {file}: {problem.problem}, and is passed over{meant}")
             is_noted = True
             continue
         is_noted = is_noted or bool(notes)
@@ -99,8 +107,8 @@ def check(
         raise typer.Exit(Exit.FAILED)
 
 
-def kind_of(text: str, file: Path) -> str:
-    """Return what a document describes, by its keys.
+def kind_of(text: str, file: Path, settings: Settings) -> str:
+    """Return what a document describes, by its keys, otherwise by the setting that names its folder.
 
     Raises:
         InvalidInput: It is no YAML, or none of the kinds.
@@ -111,8 +119,24 @@ def kind_of(text: str, file: Path) -> str:
         return kind
     if keys & _OF_AGENTS:
         return "agent"
+    if (configured := _kind_by_folder(file, settings)) is not None:
+        return configured
+    for key in keys:
+        if meant := get_close_matches(key, _KINDS, n=1, cutoff=_CLOSE):
+            fix = f"did you mean {meant[0]!r} by {key!r} in line {line_of(text, key)}?"
+            raise InvalidInput(str(file), _NOTHING, fix=fix)
     fix = "a skill has steps, a task a task_id, an agent instructions, a policy a rationale, a prompt a template"
     raise InvalidInput(str(file), _NOTHING, fix=fix)
+
+
+def _kind_by_folder(file: Path, settings: Settings) -> str | None:
+    """Return what a worker takes a file for, as its folder is among those of a setting."""
+    if file.suffix != ".yaml":
+        return None
+    folder = file.parent.resolve()
+    return next(
+        (kind for name, kind in _OF_FOLDERS.items() if folder in map(Path.resolve, getattr(settings, name))), None
+    )
 
 
 def _all(files: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
@@ -148,7 +172,7 @@ def _checked(file: Path, settings: Settings) -> tuple[str, list[str]]:
     if not file.is_file():
         raise InvalidInput("FILE.yaml", f"there is no file {file}", fix="give the path of a skill or a task")
     text = text_of(file, InvalidInput)
-    kind, notes = kind_of(text, file), _like_expressions(text)
+    kind, notes = kind_of(text, file, settings), _like_expressions(text)
     match kind:
         case "task":
             check_task(file, settings)

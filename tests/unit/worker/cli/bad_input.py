@@ -22,6 +22,11 @@ TASKS = {
     "a binary": ("\x00\x01\x02", "is not text: it has the character #x0000", "in UTF-8"),
     "1.1 MB": (f"task_id: t\nuser_id: ada\ngoal: {'x' * 1_100_000}\n", "characters", "at most 1,000,000 can be read"),
     "no task id": ("user_id: ada\nskill: greet\n", "is not a skill, task", "a task a task_id"),
+    "a misspelt task id": (
+        "taskid: t\nuser_id: ada\n",
+        "task.yaml: is not a skill, task",
+        "did you mean 'task_id' by 'taskid' in line 1?",
+    ),
     "a number as its id": (TASK.replace(": t\n", ": 5\n"), "task.yaml:1: task_id: is a number", "put it in quotes"),
     "an empty id": (TASK.replace(": t\n", ": ''\n"), "task_id: '' is not a valid name", _NAME),
     "a path as its id": (TASK.replace(": t\n", ": a/b\n"), "task_id: 'a/b' is not a valid name", _NAME),
@@ -73,7 +78,8 @@ TASKS = {
 SKILLS = {
     "no name": (SKILL.replace("name: greet\n", ""), "name: is missing", "add it"),
     "another name": (SKILL.replace("greet", "other"), "name: is 'other'", "call it 'greet', as its file"),
-    "no steps": ("name: greet\n", "is not a skill, task, agent, policy, prompt or MCP server", "a skill has steps"),
+    "no steps": ("name: greet\n", "greet.yaml:1: steps: is missing", "add it"),
+    "misspelt steps": (SKILL.replace("steps", "step"), "greet.yaml:3: step: is not a field", "did you mean 'steps'?"),
     "an empty list": ("name: greet\nsteps: []\n", "steps: is empty", "fill it in"),
     "a mapping of steps": ("name: greet\nsteps: {a: 1}\n", "steps: is a mapping", "write a list"),
     "an unknown field": (SKILL + "stesp: []\n", "greet.yaml:7: stesp: is not a field here", "did you mean 'steps'?"),

@@ -323,3 +323,25 @@ def test_of_a_folder_what_is_nothing_of_ours_is_passed_over_and_folders_below_ar
     (folder / "drive.yaml").write_text("name: drive\ncommand: drive-server\ntools: {look: reed}\n", encoding="utf-8")
     ran = CliRunner().invoke(app, ["check", "."])
     assert (ran.exit_code, "drive.yaml:3: tools.look" in ran.stderr) == (2, True), ran.stderr
+
+
+def test_what_lies_in_a_folder_of_skills_is_checked_as_one(folder: Path) -> None:
+    text = "name: buy\nstep: [{id: a, tool: echo}]\n"
+    (folder / "buy.yaml").write_text(text, encoding="utf-8")
+    (folder.parent / "skills/buy.yaml").write_text(text, encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "../skills"])
+    assert (ran.exit_code, "buy.yaml:2: step: is not a field here (did you mean 'steps'?)" in ran.stderr) == (2, True)
+    near = "did you mean 'steps' by 'step' in line 2?"
+    for named, status in (("buy.yaml", 2), (".", 0)):
+        ran = CliRunner().invoke(app, ["check", named])
+        assert (ran.exit_code, near in " ".join(ran.stderr.split())) == (status, True), ran.stderr
+
+
+@pytest.mark.parametrize("setting", ["agents", "prompts", "mcp_servers"])
+def test_what_lies_in_a_folder_of_a_setting_is_checked(
+    folder: Path, setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"PERDURE_{setting.upper()}", json.dumps([str(folder)]))
+    (folder / "one.yaml").write_text("name: one\nnosuch: x\n", encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", "."])
+    assert (ran.exit_code, "one.yaml:2: nosuch: is not a field here" in ran.stderr) == (2, True), ran.stderr
