@@ -181,6 +181,7 @@ def refused(
     *,
     data: object = None,
     ignore_missing: bool = False,
+    only: str = "",
 ) -> InvalidInput:
     """Turn the first of pydantic's complaints into an error that names the field and the fix.
 
@@ -191,8 +192,9 @@ def refused(
         error: What to make.
         data: What was validated. Without it, a path through a union names pydantic's choice among its members too.
         ignore_missing: Whether missing fields count only where nothing else is wrong.
+        only: The field whose complaints count; empty: all do.
     """
-    found = problem.errors(include_url=False)
+    found = [one for one in problem.errors(include_url=False) if not only or one["loc"][:1] == (only,)]
     found = [one for one in found if not (ignore_missing and one["type"] == "missing")] or found
     first = _most_telling(_of_nearest_member(found, data))
     location = [first["loc"][place] for place in places_in(first, data)]

@@ -25,15 +25,15 @@ from pydantic_settings import (
 
 from perdure.addresses import require_safe
 from perdure.cron import problem_of
-from perdure.documents import refused
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.modules import MemberName, ModelName, Module, expanded
 from perdure.names import TASK_QUEUE
+from perdure.setting_refusals import unusable
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
-from perdure.variables import PREFIX, base_folder, read_file, read_secrets, told_file, warn_of_unknown, without_services
+from perdure.variables import PREFIX, base_folder, read_file, read_secrets, warn_of_unknown, without_services
 from perdure.words import ENGLISH, languages
 
 # The worker that "up" starts runs in another folder than the person who wrote a relative path.
@@ -199,18 +199,7 @@ class Settings(BaseSettings):
             fix = f"""write it as JSON: {PREFIX}{name.upper()}='["first", "second"]'"""
             raise InvalidInput(name, "is not a list", fix=fix) from None
         except ValidationError as error:
-            found = refused(error, type(self), "")
-            name = found.field.partition("[")[0].partition(".")[0]
-            if name not in type(self).model_fields:
-                raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
-            wrong = {str(one["loc"][0]) for one in error.errors() if one["loc"]} - {name}
-            others = ", ".join(f"{PREFIX}{other.upper()}" for other in sorted(wrong))
-            fixes = (
-                found.fix,
-                f"set {PREFIX}{name.upper()} or its line in {told_file()}",
-                others and f"{others} cannot be used either",
-            )
-            raise InvalidInput(found.field, found.problem, fix="; ".join(filter(None, fixes))) from None
+            raise unusable(error, type(self)) from None
 
     def changed(self, **changes: Any) -> Self:
         """Return a copy with some settings changed, each checked."""

@@ -77,11 +77,16 @@ def test_a_setting(setting: str) -> None:
     assert fix in told
 
 
-def test_all_settings_that_cannot_be_used_are_named() -> None:
+def test_of_all_settings_that_cannot_be_used_it_is_told_why() -> None:
     wrong = {"PERDURE_REDIS_URL": "6379", "PERDURE_FORGETTING_CRON": "x", "PERDURE_TOOL_ATTEMPTS": "many"}
     told = refused("doctor", env=wrong)
     assert "redis_url: must be a URL" in told
-    assert "PERDURE_FORGETTING_CRON, PERDURE_TOOL_ATTEMPTS cannot be used either" in told
+    where = "or its line in perdure.toml)"
+    assert (
+        f"forgetting_cron: must be five fields such as '0 3 * * *', or off (set PERDURE_FORGETTING_CRON {where}" in told
+    )
+    fix = f"write it in digits; set PERDURE_TOOL_ATTEMPTS {where}"
+    assert f"tool_attempts: 'many' is not a whole number ({fix}" in told
 
 
 @pytest.mark.parametrize("command", ["check task.yaml", "skills list", "agents list"])
