@@ -199,7 +199,7 @@ class Settings(BaseSettings):
             fix = f"""write it as JSON: {PREFIX}{name.upper()}='["first", "second"]'"""
             raise InvalidInput(name, "is not a list", fix=fix) from None
         except ValidationError as error:
-            raise unusable(error, type(self)) from None
+            raise unusable(error, type(self), values) from None
 
     def changed(self, **changes: Any) -> Self:
         """Return a copy with some settings changed, each checked."""

@@ -166,7 +166,8 @@ def read_file(kinds: Mapping[str, Any]) -> dict[str, Any]:
         fix = "correct PERDURE_CONFIG, or unset it"
         raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}", fix=fix) from None
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(str(path), f"is not TOML: {error}") from None
+        fix = 'write name = value, and text in quotes: tools = ["./tools.py"]'
+        raise InvalidInput(str(path), f"is not TOML: {error}", fix=fix) from None
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error) from None
 

@@ -96,6 +96,10 @@ def test_where_there_is_no_file_its_name_is_said(monkeypatch: pytest.MonkeyPatch
         ('summary_model = "cheap"', "summary_model: must be openai:<model>, <module>:<model>, or empty"),
         ('weaviate_url = "localhost"', "weaviate_url: must be a URL"),
         ("task_queue", "is not TOML"),
+        ("tools = [./tools.py]", "is not TOML: Invalid value (at line 1, column 10) (write name = value, and text in"),
+        ('# first\ntool = ["./a.py"]', "perdure.toml:2: tool: is not a setting (did you mean 'tools'?)"),
+        ("http_port = 80\nclaim_ttl_days = 0", "perdure.toml:2: claim_ttl_days: 0 is too small"),
+        ("[redis_url]\nhost = 1", "perdure.toml:1: redis_url: is a mapping"),
     ],
 )
 def test_a_bad_file_is_refused_naming_the_field(tmp_path: Path, text: str, message: str) -> None:
@@ -105,6 +109,15 @@ def test_a_bad_file_is_refused_naming_the_field(tmp_path: Path, text: str, messa
         Settings()
 
     assert message in str(raised.value)
+
+
+def test_only_what_the_file_sets_is_said_to_be_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "perdure.toml").write_text("claim_ttl_days = 1")
+    with pytest.raises(InvalidInput, match=r"^PRD100 claim_ttl_days: 0 is too small"):
+        Settings(claim_ttl_days=0)
+    monkeypatch.setenv("PERDURE_CLAIM_TTL_DAYS", "0")
+    with pytest.raises(InvalidInput, match=r"^PRD100 claim_ttl_days: '0' is too small"):
+        Settings()
 
 
 def test_an_unknown_variable_is_warned_of_once_naming_the_nearest(
