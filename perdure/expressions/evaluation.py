@@ -238,7 +238,8 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str,
         missing = str(problem.args[0])
         raise InvalidExpression(field, f"${{{expression.source}}} names {missing!r}, which does not exist") from None
     except (TypeError, RuntimeError, LookupError, ArithmeticError, ValueError, AttributeError) as problem:
-        why, of_types = evaluation_problem(str(problem), callable_names())
+        fieldless = next((said for path in sorted(expression.reading.paths) if (said := _fieldless(names, path))), "")
+        why, of_types = evaluation_problem(str(problem), callable_names(), fieldless)
         told = f"${{{expression.source}}} cannot be evaluated: {why}"
         raise InvalidExpression(field, told, of_types=of_types) from None
 
@@ -278,6 +279,28 @@ def _at(names: Mapping[str, JsonValue], path: Path) -> JsonValue:
             break
         value = value[part]
     return value
+
+
+def _fieldless(names: Mapping[str, JsonValue], path: Path) -> str:
+    """Return that a path asks a field of what has none, and what may be meant; empty: it does not."""
+    value: JsonValue = dict(names)
+    for place, part in enumerate(path):
+        if not isinstance(value, dict):
+            whole = ".".join(path[:place])
+            return f"{whole} is {kind_of(value)}, and has no field {part!r}; {_instead(part, whole, value)}"
+        if part not in value:
+            break
+        value = value[part]
+    return ""
+
+
+def _instead(part: str, whole: str, value: JsonValue) -> str:
+    """Return what may be meant by a field of what has none."""
+    # A field such as "price" is none of "slice".
+    meant = nearest(part, ["size", *(name for name in callable_names() if name.startswith(part))])
+    if meant.startswith("did you mean"):
+        return meant.replace("'?", "()'?")
+    return f"read it of an element: {whole}[0].{part}" if isinstance(value, list) else f"write {whole} alone"
 
 
 def _longest(value: JsonValue) -> int:

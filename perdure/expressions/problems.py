@@ -40,17 +40,20 @@ class EvaluationProblem(NamedTuple):
     """Whether it is due to the type of a value: others of that type have none either."""
 
 
-def evaluation_problem(report: str, functions: Collection[str] = ()) -> EvaluationProblem:
+def evaluation_problem(report: str, functions: Collection[str] = (), fieldless: str = "") -> EvaluationProblem:
     """Return why an expression has no value.
 
     Args:
         report: What the library says.
         functions: The functions that there are: of one of them it says that it is undefined if its value is of another
             type than it takes.
+        fieldless: That a field is asked of what has none: of that it says the same as of an operator's values.
 
     >>> evaluation_problem("Undefined variable or function: 'size'. Check that the variable is defined.", ["size"]).why
     'size() takes no value of this type, or is not called in this form'
     """
+    if fieldless and report.startswith(("No such overload", "Unexpected type: got 'string'")):
+        return EvaluationProblem(fieldless, of_types=True)
     if report.startswith(("No such overload", "Unsupported operation")):
         why = "its values have other types than its operator takes; convert them with int(x), double(x) or string(x)"
         return EvaluationProblem(why, of_types=True)

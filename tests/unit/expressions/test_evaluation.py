@@ -92,13 +92,21 @@ def test_what_cannot_be_evaluated_is_an_error_of_ours(template: str) -> None:
     ("template", "message"),
     [
         ("${x.n + 'a'}", r"cannot be evaluated: its values have other types than its operator takes; convert them"),
+        ("${-x.s}", r"cannot be evaluated: its values have other types than its operator takes; convert them"),
+        ("${x.s.size}", r"cannot be evaluated: x\.s is text, and has no field 'size'; did you mean 'size\(\)'\?$"),
+        ("${x.n.length > 1}", r"x\.n is a number, and has no field 'length'; did you mean 'size\(\)'\?$"),
+        ("${x.s.price}", r"x\.s is text, and has no field 'price'; write x\.s alone$"),
+        (
+            "${x.l.weight}",
+            r"cannot be evaluated: x\.l is a list, and has no field 'weight'; read it of an element: x\.l\[0\].weight$",
+        ),
         ("${size(x.n)}", r"cannot be evaluated: size\(\) takes no value of this type, or is not called in this form$"),
         ("${int(x.s)}", r"cannot be evaluated: Function 'int' error: .*invalid digit found in string$"),
     ],
 )
 def test_why_an_expression_has_no_value_is_one_line(template: str, message: str) -> None:
     with pytest.raises(InvalidExpression, match=message):
-        evaluate(template, {"x": {"n": 1, "s": "t"}}, "f")
+        evaluate(template, {"x": {"n": 1, "s": "t", "l": [1]}}, "f")
 
 
 @pytest.mark.parametrize("template", ["${1.0 / 0.0}", "${[0.0 / 0.0]}", "${x}", "${x > 1}"])
