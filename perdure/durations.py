@@ -113,7 +113,8 @@ def check_wait(text: str) -> None:
 
 def _require_near(left: timedelta) -> None:
     if left > LONGEST_WAIT:
-        refuse_beyond(f"is further away than {LONGEST_WAIT.days} days")
+        most = LONGEST_WAIT.days
+        refuse_beyond(f"is further away than {most} days (wait at most {most}d: what comes later is a task of its own)")
 
 
 def _moment(text: str) -> datetime:

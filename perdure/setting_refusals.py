@@ -1,5 +1,6 @@
 """What is told of settings that cannot be used: of each why, and what to do. Says where each was set."""
 
+import json
 import os
 import re
 from collections.abc import Collection
@@ -28,6 +29,15 @@ def unusable(error: ValidationError, model: type[BaseModel], given: Collection[s
     # A field, a problem and a fix are of one thing: the others are in the message alone.
     first.args = ("\n".join(one.message for one in (first, *others)),)
     return first
+
+
+def not_a_list(name: str) -> InvalidInput:
+    """Return the refusal of a variable that is no list, with what it holds as one."""
+    variable = PREFIX + name.upper()
+    given = re.split(r"[,\n]", os.environ.get(variable, "").strip("[] "))
+    values = [one.strip(" '\"") for one in given if one.strip(" '\"")] or ["first", "second"]
+    fix = f"write it as JSON: {variable}='{json.dumps(values, ensure_ascii=False)}'"
+    return InvalidInput(name, "is not a list", fix=fix)
 
 
 def _unusable(error: ValidationError, model: type[BaseModel], name: str, place: str) -> InvalidInput:

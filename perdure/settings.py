@@ -30,7 +30,7 @@ from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.modules import MemberName, ModelName, Module, expanded
 from perdure.names import TASK_QUEUE
-from perdure.setting_refusals import unusable
+from perdure.setting_refusals import not_a_list, unusable
 from perdure.suggestions import nearest
 from perdure.temporal.configuration import temporal_address
 from perdure.variables import PREFIX, base_folder, read_file, read_secrets, warn_of_unknown, without_services
@@ -196,8 +196,7 @@ class Settings(BaseSettings):
             super().__init__(**values)
         except SettingsError as error:
             name = next((field for field in type(self).model_fields if f'"{field}"' in str(error)), "settings")
-            fix = f"""write it as JSON: {PREFIX}{name.upper()}='["first", "second"]'"""
-            raise InvalidInput(name, "is not a list", fix=fix) from None
+            raise not_a_list(name) from None
         except ValidationError as error:
             raise unusable(error, type(self), values) from None
 

@@ -147,7 +147,8 @@ def _closing(template: str, start: int, field: str) -> int:
             if depth == 0:
                 return token.start()
             depth -= 1
-    raise InvalidExpression(field, f"has a ${{ without its }}: {template[start - 2 : start + 40]!r}")
+    problem = f"has a ${{ without its }}: {template[start - 2 : start + 40]!r}"
+    raise InvalidExpression(field, problem, fix="close it with }, or write $${ where no expression is meant")
 
 
 def expressions(value: JsonValue, field: str) -> Iterator[Expression]:
@@ -236,7 +237,8 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str,
         raise InvalidExpression(field, f"${{{expression.source}}} gives what JSON cannot carry") from None
     except KeyError as problem:
         missing = str(problem.args[0])
-        raise InvalidExpression(field, f"${{{expression.source}}} names {missing!r}, which does not exist") from None
+        told = f"${{{expression.source}}} names {missing!r}, which does not exist"
+        raise InvalidExpression(field, told, fix=_near(missing, expression, names)) from None
     except (TypeError, RuntimeError, LookupError, ArithmeticError, ValueError, AttributeError) as problem:
         fieldless = next((said for path in sorted(expression.reading.paths) if (said := _fieldless(names, path))), "")
         why, of_types = evaluation_problem(str(problem), callable_names(), fieldless)
@@ -291,6 +293,22 @@ def _fieldless(names: Mapping[str, JsonValue], path: Path) -> str:
         if part not in value:
             break
         value = value[part]
+    return ""
+
+
+def _near(missing: str, expression: Expression, names: Mapping[str, JsonValue]) -> str:
+    """Return the name that may be meant by one that does not exist; none that is unlike it, as names can be content."""
+    for path in sorted(expression.reading.paths):
+        value: JsonValue = dict(names)
+        for part in path:
+            if not isinstance(value, dict):
+                break
+            if part not in value:
+                meant = nearest(part, value) if part == missing else ""
+                if meant.startswith("did you mean"):
+                    return meant
+                break
+            value = value[part]
     return ""
 
 

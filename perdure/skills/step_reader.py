@@ -67,6 +67,7 @@ def _step(value: object, path: str, depth: int) -> Step:
     data = mapping(value, path, InvalidSkill)
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
+    _require_one_action(data, path)
     if (action := next((name for name in _ACTIONS if name in data), "")) in _WHY_NOT:
         for name in sorted(data.keys() & (_CALLING - _HAS.get(action, frozenset()))):
             problem, fix = _WHY_NOT[action]
@@ -82,6 +83,15 @@ def _step(value: object, path: str, depth: int) -> Step:
     unknown = next((name for name in data if name not in ToolStep.model_fields), "")
     fix = nearest(unknown, _ACTIONS) if unknown else "add tool: name"
     raise InvalidSkill(path, f"has no action ({', '.join(_ACTIONS[:-1])} or {_ACTIONS[-1]})", fix=fix)
+
+
+def _require_one_action(data: dict[str, Any], path: str) -> None:
+    # What a step remembers comes with its action.
+    first, *others = [name for name in data if name in _ACTIONS and name != "remember"] or [""]
+    if others:
+        fix = f"write two steps, or leave out {first} or {others[0]}"
+        problem = f"is a second action beside {first}, and a step has exactly one"
+        raise InvalidSkill(f"{path}.{others[0]}", problem, fix=fix)
 
 
 def _refuse_idle(data: dict[str, Any], path: str) -> None:

@@ -15,6 +15,7 @@ from temporalio.service import GrpcCompression
 
 from perdure.addresses import is_here
 from perdure.errors import InvalidInput
+from perdure.temporal.configuration import correction
 from perdure.temporal.errors import not_connected
 from perdure.temporal.plugin import Plugin
 
@@ -34,19 +35,20 @@ async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Cl
         StoreRefused: It refuses the login, or TLS.
         StoreUnavailable: It does not answer.
     """
-    fix = "correct Temporal's client configuration"
     try:
         config = ClientConfig.load_client_connect_config()
     except (OSError, RuntimeError, ValueError) as error:
-        raise InvalidInput("temporal", f"its client configuration cannot be read: {error}", fix=fix) from error
+        problem = f"its client configuration cannot be read: {error}"
+        raise InvalidInput("temporal", problem, fix=correction()) from error
     config["target_host"] = address
     key = config.get("api_key")
     if isinstance(key, str) and not re.fullmatch(r"[!-~]+", key):
         # The SDK would leave it out, and be refused for that.
-        raise InvalidInput("TEMPORAL_API_KEY", "has characters that no key has", fix=fix)
+        raise InvalidInput("TEMPORAL_API_KEY", "has characters that no key has", fix=correction("TEMPORAL_API_KEY"))
     try:
         return await Client.connect(**config, plugins=[Plugin(), *plugins], grpc_compression=_compression(address))
     except ValueError as error:
+        fix = correction("TEMPORAL_ADDRESS")
         raise InvalidInput("temporal", f"{address!r} cannot be connected to: {error}", fix=fix) from error
     except RuntimeError as error:
         raise not_connected(error, address) from error

@@ -57,6 +57,8 @@ def test_what_is_further_away_than_a_year_is_refused() -> None:
             moment_of(text, NOW)
     with pytest.raises(ValueError, match="is further away than 366 days"):
         check_wait("367d")
+    with pytest.raises(ValueError, match=r"\(wait at most 366d: what comes later is a task of its own\)$"):
+        check_wait("400d")
     check_wait("9999-12-31T23:59:59Z")
 
 

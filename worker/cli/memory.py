@@ -149,7 +149,7 @@ async def recall(
 
 
 async def remember(
-    content: Annotated[str, typer.Argument(help="The statement to remember.")] = "",
+    content: Annotated[str | None, typer.Argument(help="The statement to remember.")] = None,
     *,
     user: User,
     of: Of = None,
@@ -197,10 +197,11 @@ async def remember(
     Example: perdure remember --lane pattern --key nodeenv --field licence=MIT --user ada
     """
     require_one_kind(
-        {"content": content.strip(), "--file": file, "--lane": lane},
+        {"content": content and content.strip(), "--file": file, "--lane": lane},
         of_memory={"--type": memory_type, "--supersedes": supersedes},
         of_record={"--field": field, "--intent": intent, "--occurrence": occurrence},
     )
+    content = content or ""
     _check_user(user)
     batch_key = (key if lane is None else "") or f"cli-{secrets.token_hex(8)}"
     if lane is not None:

@@ -31,7 +31,7 @@ def require_one_kind(
         fix = (
             "give either a statement, or --file with a JSON list of items, or --lane with a record's --key and --field"
         )
-        raise InvalidItem("content", "is missing", fix=fix)
+        raise InvalidItem("content", "is missing" if what["content"] is None else "is empty", fix=fix)
     if what["--file"] and what["--lane"]:
         raise InvalidItem("--lane", "is given together with --file", fix="write the lane in the file's items")
     if what["--file"] and what["content"]:

@@ -65,7 +65,7 @@ def test_braces_and_quotes_inside_an_expression() -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("${x", r"steps\[0\].when: has a \$\{ without its \}"),
+        ("${x", r"steps\[0\].when: has a \$\{ without its \}: '\$\{x' \(close it with \}, or write \$\$\{ where no"),
         ("${1 +}", r"does not parse: it ends too early \(complete or correct it\)$"),
         ("${a = b}", r"does not parse: unexpected '=' at character 3 \(complete or correct it\)$"),
         ("${-}", r"does not parse: unexpected '-' at character 2 \(complete or correct it\)$"),
@@ -92,6 +92,8 @@ def test_what_cannot_be_evaluated_is_an_error_of_ours(template: str) -> None:
     ("template", "message"),
     [
         ("${x.n + 'a'}", r"cannot be evaluated: its values have other types than its operator takes; convert them"),
+        ("${x.weigth}", r"\$\{x.weigth\} names 'weigth', which does not exist \(did you mean 'weight'\?\)$"),
+        ("${x.other}", r"\$\{x.other\} names 'other', which does not exist$"),
         ("${-x.s}", r"cannot be evaluated: its values have other types than its operator takes; convert them"),
         ("${x.s.size}", r"cannot be evaluated: x\.s is text, and has no field 'size'; did you mean 'size\(\)'\?$"),
         ("${x.n.length > 1}", r"x\.n is a number, and has no field 'length'; did you mean 'size\(\)'\?$"),
@@ -106,7 +108,7 @@ def test_what_cannot_be_evaluated_is_an_error_of_ours(template: str) -> None:
 )
 def test_why_an_expression_has_no_value_is_one_line(template: str, message: str) -> None:
     with pytest.raises(InvalidExpression, match=message):
-        evaluate(template, {"x": {"n": 1, "s": "t", "l": [1]}}, "f")
+        evaluate(template, {"x": {"n": 1, "s": "t", "l": [1], "weight": 2}}, "f")
 
 
 @pytest.mark.parametrize("template", ["${1.0 / 0.0}", "${[0.0 / 0.0]}", "${x}", "${x > 1}"])

@@ -461,7 +461,7 @@ def test_a_step_waits_for_a_time_or_until_a_moment() -> None:
                 ("args", "{}"),
             )
         ),
-        ("{id: a, tool: t, wait: 2h}", r"steps\[0\].wait: is not a field here"),
+        ("{id: a, tool: t, wait: 2h}", r"steps\[0\].wait: is a second action beside tool"),
         ("{wait: 2h}", r"steps\[0\].id: is missing"),
         ("{id: a, wait: 30}", r"steps\[0\].wait"),
         ("{id: a, wait: soon}", r"steps\[0\].wait: is neither a duration nor a moment with its time zone .write 12h"),

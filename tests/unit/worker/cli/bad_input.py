@@ -87,8 +87,8 @@ SKILLS = {
     "nothing to do": ("name: greet\nsteps:\n  - id: a\n", "steps[0]: has no action", "add tool: name"),
     "two things to do": (
         SKILL.replace("echo", "echo\n    wait: 1h"),
-        "steps[0].wait: is not a field here",
-        "there are",
+        "greet.yaml:6: steps[0].wait: is a second action beside tool, and a step has exactly one",
+        "write two steps, or leave out tool or wait",
     ),
     "an id twice": (SKILL + "  - {id: say, tool: who}\n", "steps[1].id: 'say' is taken", "give it another id"),
     "a dash in an id": (SKILL.replace("id: say", "id: a-b"), "'a-b' is not a valid name here", "digits, '_'"),
@@ -116,6 +116,16 @@ SKILLS = {
     ),
     "a wait for soon": ("name: greet\nsteps: [{id: a, wait: soon}]\n", "neither a duration nor a moment", "write 12h"),
     "a retry below 0": (SKILL.replace("echo", "echo\n    retry: -1"), "retry: -1 is too small", "write at least 0"),
+    "a long wait": (
+        "name: greet\nsteps: [{id: a, wait: 400d}]\n",
+        "steps[0].wait: is further away than 366 days",
+        "wait at most 366d",
+    ),
+    "an open expression": (
+        SKILL.replace("inputs.who}", "inputs.who"),
+        "steps[0].args.value: has a ${ without its }",
+        "close it with }",
+    ),
     "a fast time-out": (SKILL.replace("echo", "echo\n    timeout: fast"), "timeout: is not a duration", "30m or 45s"),
     "itself": ("name: greet\nsteps: [{id: a, skill: greet}]\n", "a skill cannot run itself", "use for_each"),
     "a nameless element": (
@@ -163,7 +173,8 @@ ARGUMENTS = {
     "recall x --user ada --since yesterday": ("--since: 'yesterday' is not a moment", "write it as 2026-01-31T12"),
     "recall x --user ada --min-confidence 2": ("--min-confidence: '2' is too large", "write at most 1"),
     "remember x": ("Missing option '--user'", "perdure remember -h"),
-    "remember '' --user ada": ("content: is missing", "give either a statement, or --file"),
+    "remember --user ada": ("content: is missing", "give either a statement, or --file"),
+    "remember '' --user ada": ("content: is empty", "give either a statement, or --file"),
     "remember --lane pattern --field a=1 --user ada": (
         "--key: is missing",
         "add --key with what the pattern is looked up",
@@ -232,7 +243,8 @@ SETTINGS = {
     "FORGETTING_CRON=every day": ("forgetting_cron: must be five fields", "PERDURE_FORGETTING_CRON"),
     "HEARTBEAT_TIMEOUT=-1": ("heartbeat_timeout: '-1' is too small", "write at least 1"),
     "HEARTBEAT_TIMEOUT=soon": ("heartbeat_timeout: 'soon' is not a number", "set PERDURE_HEARTBEAT_TIMEOUT"),
-    "TOOLS=x": ("tools: is not a list", "write it as JSON"),
+    "TOOLS=./t.py": ("tools: is not a list", """write it as JSON: PERDURE_TOOLS='["./t.py"]'"""),
+    "TOOLS=[a.py, 'b']": ("tools: is not a list", """write it as JSON: PERDURE_TOOLS='["a.py", "b"]'"""),
     'TOOLS=[""]': ("tools: '' names no module", "such as shop.tools, or its file, such as ./tools.py"),
     'TOOLS=["."]': ("tools .: '.' names no module", "such as shop.tools, or its file, such as ./tools.py"),
     'TOOLS=["./task.yaml"]': ("task.yaml is no Python file", "such as shop.tools, or its file, such as ./tools.py"),

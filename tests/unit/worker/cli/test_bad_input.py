@@ -132,4 +132,4 @@ def test_an_address_that_is_none_is_named() -> None:
     env = {"PERDURE_REDIS_URL": "redis://127.0.0.1:9/0", "PERDURE_WEAVIATE_URL": "http://127.0.0.1:9"}
     told = refused("status", "task-x", env=env | {"TEMPORAL_ADDRESS": "not an address"})
     assert "temporal: 'not an address' cannot be connected to" in told
-    assert "correct Temporal's client configuration" in told
+    assert "correct Temporal's client configuration: TEMPORAL_ADDRESS)" in told
