@@ -60,9 +60,22 @@ class CliCommand(TyperCommand):
                 error.ctx = error.ctx or ctx
                 example = re.search(r"^Example: (.+)$", self.help or "", re.MULTILINE)
                 error.message = f"{error.message} For example: {example[1]}".strip() if example else error.message
+            if type(caught).__name__ == "NoSuchOption":
+                error.possibilities = None
+                error.message = f"{error.message} {self._meant(error.option_name)}".strip()
             raise
         self._require_chosen(ctx)
         return rest
+
+    def _meant(self, option: str) -> str:
+        """Return which option may be meant by one that is none; empty: none is like it."""
+        from perdure.suggestions import nearest  # noqa: PLC0415
+
+        # Their dashes make all alike.
+        known = [name.removeprefix("--") for one in self.params for name in one.opts if name.startswith("--")]
+        meant = nearest(option.lstrip("-"), known)
+        shown = meant.replace(" '", " '--")
+        return f"({shown})" if meant.startswith("did you mean") else ""
 
     def _require_chosen(self, ctx: Any) -> None:
         """Refuse an empty choice: ``--user "$WHO"`` of a script that does not set it must not mean everybody.

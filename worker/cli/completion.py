@@ -46,7 +46,8 @@ def completion(
             typer.echo(word)
         return
     if shell not in SCRIPTS:
-        raise InvalidInput("SHELL", f"there is no script for {shell!r}", fix=nearest(shell, SCRIPTS))
+        fixes = dict.fromkeys((nearest(shell, SCRIPTS), nearest("", SCRIPTS)))
+        raise InvalidInput("SHELL", f"there is no script for {shell!r}", fix=" ".join(fixes))
     typer.echo(SCRIPTS[shell], nl=False)
 
 
