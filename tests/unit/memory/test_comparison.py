@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from perdure.errors import VersionConflict
-from perdure.memory.comparison import compared, in_rounds, observed_anew, reasons
+from perdure.memory.comparison import compared, in_rounds, observed_anew, purgeable, reasons
 from perdure.memory.writing.provenance import occurrence_of
 from perdure.stores.journal.lines import Accepted
 from perdure.values.changes import Actor, ActorKind, Change, Deletion
-from perdure.values.entries import Memory, MemoryType, Source
+from perdure.values.entries import Entry, Memory, MemoryType, Source, State
 from perdure.values.items import MemoryItem
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -152,3 +153,27 @@ def test_what_an_operation_has_written_is_written_once_more_where_that_is_correc
     found = compared([corrected], {"mem_1": stored}, {})
     assert (found.pending, found.made) == ([corrected], [corrected])
     assert compared([corrected], {"mem_1": corrected.entry}, {}).pending == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "goes"),
+    [
+        (None, True),
+        ({}, True),
+        ({"purge_after": NOW - timedelta(days=1)}, True),
+        ({"purge_after": NOW + timedelta(seconds=1)}, False),
+        ({"purge_after": None}, False),
+        ({"version": 4}, False),
+        ({"state": State.CURRENT}, False),
+        ({"state": State.SUPERSEDED}, False),
+    ],
+    ids=["gone", "due", "overdue", "restorable", "never", "changed since", "restored", "replaced"],
+)
+def test_only_what_is_forgotten_unchanged_and_past_its_time_is_purged(
+    stored: dict[str, Any] | None, goes: bool
+) -> None:
+    entries: dict[str, Entry] = {}
+    if stored is not None:
+        given: dict[str, Any] = {"state": State.FORGOTTEN, "purge_after": NOW} | stored
+        entries["mem_1"] = memory(3).changed(**given)
+    assert purgeable({"mem_1": 3}, entries, NOW) == (["mem_1"] if goes else [])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from perdure.memory.heirs import standing_for
+from perdure.memory.heirs import standing_for, with_parts
 from perdure.values.entries import Entry, Lane, Memory, Record, State
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -76,3 +76,14 @@ async def test_everything_else_stands_for_itself(stored: list[Entry]) -> None:
 async def test_a_ring_ends() -> None:
     ring = [replaced("one", "two", merged_from=("two",)), replaced("two", "one", merged_from=("one",))]
     assert set(await stands(*ring)) == {"one"}
+
+
+async def test_what_stands_for_several_is_returned_once_with_all_of_them() -> None:
+    stored = [replaced("one", "whole"), replaced("two", "whole"), memory("whole", merged_from=("one", "two"))]
+    known = {one.id: one for one in (*stored, memory("alone"))}
+
+    async def read(ids: Sequence[str]) -> Mapping[str, Entry]:
+        return {one: known[one] for one in ids if one in known}
+
+    found = await with_parts(["one", "alone", "two", "gone"], read)
+    assert sorted((entry.id, sorted(ids)) for entry, ids in found) == [("alone", ["alone"]), ("whole", ["one", "two"])]

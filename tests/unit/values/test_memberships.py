@@ -128,3 +128,9 @@ def test_who_does_not_belong_is_told_how_members_are_added() -> None:
         "PRD107 of: this user belongs to no 'team:apollo' "
         "(who administers the installation adds members: perdure memories members add)"
     )
+
+
+def test_a_member_takes_away_no_other_members_id_and_not_who_enrolled_whom() -> None:
+    mine, other = membership("m1", 1), membership("m2", 2)
+    assert (mine.seen_by("m1").user_id, other.seen_by("m1").user_id) == ("x", "")
+    assert {one.seen_by("m1").by.id for one in (mine, other)} == {""}

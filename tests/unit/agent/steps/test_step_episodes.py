@@ -10,14 +10,16 @@ from pydantic import JsonValue
 from perdure.agent.steps import step_episodes
 from perdure.agent.steps.calls import Acting, Ended, Result, StepCall, Value
 from perdure.agent.steps.task_calls import AnnounceCall
-from perdure.skills.steps import ToolStep
+from perdure.agent.steps.wait_calls import TakeCall
+from perdure.skills.steps import EventStep, ToolStep
 from perdure.values.changes import Actor, ActorKind
 from perdure.values.entries import Lane
 from perdure.values.episodes import DRAFT, LONGEST, EpisodeKind, importance
+from perdure.values.events import TakenEvent
 from perdure.values.items import MemoryItem, RecordItem
 from perdure.values.questions import Question, QuestionKind, TakenAnswer
 from perdure.values.statements import Voice
-from perdure.values.steering import GivenFeedback
+from perdure.values.steering import GivenFeedback, Heard
 from perdure.values.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -176,3 +178,40 @@ def test_the_digests_and_long_ids_of_episodes_stay_what_they_are_for_ever() -> N
         "300 characters are no more than it may have"
     )
     assert step_episodes.failure_id("r", "x" * 292) == f"b6eb030df1edd20588d959f5…{'x' * 243}/failed"
+
+
+KIM = Actor(kind=ActorKind.PERSON, id="kim")
+BOT = Actor(kind=ActorKind.AGENT, id="bot")
+
+
+@pytest.mark.parametrize(("by", "voice", "person"), [(KIM, Voice.USER, "kim"), (BOT, Voice.TOOL, "")])
+def test_only_a_person_speaks_for_the_user_and_is_named_for_an_erasure(by: Actor, voice: Voice, person: str) -> None:
+    message = Heard(id="m1", text="Use the blue one.", by=by, at=NOW)
+    told = step_episodes.heard(message, "run", "Which one?")
+    assert (told.id, told.by, told.person, told.said) == ("run/told/m1", voice, person, message.text)
+    assert told.text == f"{message.text} (sent by {by.kind.value} {by.id} at 2026-05-01 12:00:00 UTC)"
+    assert (told.before, told.is_promotable) == ("agent: Which one?", False)
+
+    turn = step_episodes.said(message, "run", "Which one?")
+    assert (turn.id, turn.by, turn.text, turn.before) == ("run/said/m1", voice, message.text, "agent: Which one?")
+    assert step_episodes.said(message, "run").before == ""
+
+    call = TakeCall(
+        step=EventStep.model_validate({"id": "paid", "wait": {"event": "paid"}}),
+        event=TakenEvent(name="paid", value={"amount": "xyzzy"}, by=by, at=NOW),
+        tenant=CALL.tenant,
+        session=CALL.session,
+        task_id=CALL.task_id,
+        path="paid",
+        occurred_at=NOW,
+    )
+    came = step_episodes.delivered(call, "run")
+    assert (came.id, came.step, came.person, came.at) == ("run/paid/delivered", "paid", person, NOW)
+    assert came.text == f"paid: paid (delivered by {by.kind.value} {by.id} at 2026-05-01 12:00:00 UTC)"
+
+
+def test_what_is_told_without_an_id_is_told_apart_by_its_moment() -> None:
+    message = Heard(id="", text="Go on.", by=KIM, at=NOW)
+    later = message.changed(at=NOW + timedelta(seconds=1))
+    first, second = (step_episodes.heard(one, "run").id for one in (message, later))
+    assert first != second
