@@ -2,12 +2,13 @@
 
 from datetime import date
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import pytest
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from perdure.documents import kind_of, refuse_unknown, refused, validated
+from perdure.documents import kind_of, refuse_unknown, refused, unreadable, validated
 from perdure.errors import InvalidArguments, InvalidInput, InvalidItem, InvalidTask
 from perdure.model import Instant, Model, Name, Passed
 from perdure.suggestions import nearest
@@ -282,3 +283,20 @@ def test_what_is_of_no_type_that_a_field_takes_is_refused(
     assert (caught.value.field, caught.value.problem) == (field, problem)
     assert caught.value.fix.startswith(fix)
     assert validated(Counted, {"value": [True]}, "at").value == [True]
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        (
+            FileNotFoundError(2, "No such file"),
+            "cannot be read: No such file (give a file that can be read)",
+        ),
+        (
+            UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"),
+            "is not UTF-8 text (save it as plain text, in UTF-8)",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_with_why(problem: OSError | ValueError, told: str) -> None:
+    assert str(unreadable(Path("a.yaml"), problem, InvalidTask)) == f"PRD101 a.yaml: {told}"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.memory.retention import RetentionRules
+from perdure.memory.retention import RetentionRules, earliest_due
 from perdure.values.entries import Entry, Lane, Memory, MemoryType, Record, State, Turn
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -224,3 +224,24 @@ def test_rules_that_changed_have_another_version() -> None:
     others = [RetentionRules.model_validate({name: 0.2}) for name in RetentionRules.model_fields]
     assert len({RULES.version, *(one.version for one in others)}) == 1 + len(others)
     assert RetentionRules(unused_days=365).version == RULES.version
+
+
+@pytest.mark.parametrize(
+    ("dues", "first"),
+    [
+        ([], None),
+        ([(None, None, State.CURRENT)], None),
+        ([(3, 1, State.CURRENT), (2, None, State.SUPERSEDED)], 2),
+        ([(1, 3, State.FORGOTTEN), (4, None, State.CURRENT)], 3),
+        ([(1, None, State.FORGOTTEN)], None),
+    ],
+    ids=["none", "never", "to be forgotten", "to be purged", "forgotten for good"],
+)
+def test_a_tenant_is_due_when_its_first_entry_is(
+    dues: list[tuple[int | None, int | None, State]], first: int | None
+) -> None:
+    def at(day: int | None) -> datetime | None:
+        return None if day is None else NOW + days(day)
+
+    entries = [memory(forget_after=at(forget), purge_after=at(purge), state=state) for forget, purge, state in dues]
+    assert earliest_due(entries) == at(first)

@@ -7,7 +7,7 @@ import pytest
 from perdure.agent.steps.validation import check_linked
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.skills.library import SkillLibrary, read_skill
-from perdure.skills.linked_skills import DEEPEST, linked
+from perdure.skills.linked_skills import DEEPEST, LinkedSkill, linked
 from perdure.skills.shape import Skill
 from perdure.toolbox import Toolbox
 
@@ -128,3 +128,9 @@ def test_the_version_of_skills_that_run_others_stays_what_it_is_for_ever() -> No
     assert linked(known["a"], known.__getitem__).version == (
         "14d04afda96bd69ac19f72470425b906ab5d20d0a3db17885ae5efc761491377"
     )
+
+
+def test_a_linked_skill_is_read_back_from_its_document() -> None:
+    inner = skill("b", more="inputs: {n: {type: integer, default: 1}}\n")
+    known = linked(skill("a", "b"), lambda _: inner)
+    assert LinkedSkill.of_document(known.document) == LinkedSkill(skill=known.skill, inner=known.inner)

@@ -12,7 +12,7 @@ from perdure.model import DEEPEST_VALUE
 from perdure.values.bindings import TaskBinding
 from perdure.values.items import MemoryItem
 from perdure.values.questions import Answer
-from perdure.values.tasks import AgentTask
+from perdure.values.tasks import AgentTask, tokens_in
 
 WHOLE: dict[str, Any] = {"task_id": "t", "user_id": "u", "skill": "s"}
 
@@ -119,3 +119,10 @@ def test_inputs_and_answers_that_no_task_could_carry_are_refused() -> None:
 )
 def test_a_summary_names_the_agent_that_a_task_names(more: dict[str, str], summary: str) -> None:
     assert AgentTask.model_validate({"task_id": "t", "user_id": "ada", **more}).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("result", "tokens"), [({"tokens": 7}, 7), ({}, 0), ({"tokens": "many"}, 0), (["tokens"], 0), (None, 0)]
+)
+def test_the_tokens_of_a_called_task_are_counted_where_its_result_says_them(result: object, tokens: int) -> None:
+    assert tokens_in(result) == tokens

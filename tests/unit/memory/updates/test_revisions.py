@@ -182,12 +182,21 @@ def test_a_change_that_says_of_what_is_the_same_operation_whoever_runs_it() -> N
         operation(update=Pinning(pinned=True), expected=4),
         operation(update=Correction(content="Other."), expected=3),
         operation(update=Correction(content="Other.", tags=()), expected=3),
+        operation(update=Pinning(pinned=True), sending="s1"),
+        operation(update=Pinning(pinned=False), sending="s1"),
+        operation(update=Pinning(pinned=True), sending="s2"),
+        operation(update=Pinning(pinned=True), sending="s1", id="mem_2"),
+        operation(update=Pinning(pinned=True), sending="s1", tenant="u"),
+        operation(update=Pinning(pinned=True), sending="s1", by={"kind": "person", "id": "eve"}),
         operation(by={"kind": "agent", "id": "ada"}),
         operation(by={"kind": "person", "id": "eve"}),
     ]
     assert len({operation(), *others}) == len(others) + 1
     assert operation("r", update=Pinning(pinned=True), expected=3) == operation(
         "s", update=Pinning(pinned=True), expected=3
+    )
+    assert operation("r", update=Pinning(pinned=True), sending="s1") == operation(
+        "s", update=Pinning(pinned=True), sending="s1"
     )
     assert operation("r", update=Feedback(helpful=True)) == "update:r"
     assert operation("r", update=Pinning(pinned=True)) == "update:r"

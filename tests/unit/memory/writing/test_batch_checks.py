@@ -3,17 +3,18 @@
 import json
 import re
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from pydantic import JsonValue
 
 from perdure.errors import InvalidItem
-from perdure.memory.writing.batch_checks import LARGEST_BATCH, batches, read_batch
+from perdure.memory.writing.batch_checks import LARGEST_BATCH, batches, read_batch, require_said_in_time
 from perdure.tolerance import read_back
 from perdure.values.items import LARGEST_PAYLOAD, FeedbackItem, PatternItem, RecommendationItem, RecordItem
 from perdure.values.jobs import Batch, UnusableItem
+from perdure.values.statements import Said
 
 GOOD: dict[str, JsonValue] = {
     "kind": "memory",
@@ -244,3 +245,11 @@ def test_batches_are_as_large_as_a_job_may_take() -> None:
     found = list(batches(given))
     assert [item for batch in found for item in batch] == given
     assert all(len(batch) <= 100 and len(json.dumps(batch)) < LARGEST_BATCH for batch in found)
+
+
+def test_what_was_said_more_than_a_day_ahead_is_refused_by_its_place() -> None:
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    said = [Said(text="x", at=now + timedelta(hours=hours), occurrence="o") for hours in (0, 23, 25)]
+    require_said_in_time(said[:2], now, "said")
+    with pytest.raises(InvalidItem, match=r"said\[2\]\.at"):
+        require_said_in_time(said, now, "said")
