@@ -431,12 +431,13 @@ async def test_an_erasure_removes_nothing_more_once_it_is_over_or_a_later_one_ha
     ending = EndRunsCall(tenant=tenant, operation="first", terminate=True)
     call = TenantCall(tenant=tenant, operation="first")
     beginning = BeginErasureCall(user_id=user, operation="first", by=TESTER, asked_at=now, at=now)
-    await ActivityEnvironment().run(activities.begin, beginning)
-    ended = await activities.end_runs(ending) + await activities.delete_runs(call)
+    within = ActivityEnvironment()
+    await within.run(activities.begin, beginning)
+    ended = await activities.end_runs(ending) + await within.run(activities.delete_runs, call)
     await activities.erase_stores(call)
     token = bool([one for one in await gateway.tokens(by=TESTER) if one.user_id == user])
     assert (ended == 0, await texts(gateway, user) == [SECRET], token) == (bool(over),) * 3
-    proof = await activities.prove(call)
+    proof = await within.run(activities.prove, call)
     assert (proof.superseded, proof.left) == (over == "a later one began", (TAKEN_OVER,) if proof.superseded else ())
 
 
@@ -550,4 +551,5 @@ async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
     activities = activities_of(here)
     await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
     call = TenantCall(tenant=tenant, operation="erase")
-    assert [await activities.delete_runs(call) for _ in range(2)] == [2, 1]
+    within = ActivityEnvironment()
+    assert [await within.run(activities.delete_runs, call) for _ in range(2)] == [2, 1]
