@@ -300,3 +300,16 @@ def test_what_is_of_no_type_that_a_field_takes_is_refused(
 )
 def test_a_file_that_cannot_be_read_is_named_with_why(problem: OSError | ValueError, told: str) -> None:
     assert str(unreadable(Path("a.yaml"), problem, InvalidTask)) == f"PRD101 a.yaml: {told}"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("if", ["when", "id"], "did you mean 'when'?"),
+        ("If", ["when", "id"], "did you mean 'when'?"),
+        ("with", ["inputs", "id"], "did you mean 'inputs'?"),
+        ("if", ["then"], "there are: then"),
+    ],
+)
+def test_what_others_call_it_leads_to_its_name_here_where_there_is_one(name: str, known: list[str], meant: str) -> None:
+    assert nearest(name, known) == meant

@@ -114,3 +114,14 @@ def test_of_messages_without_an_answer_the_last_ones_stay() -> None:
     [turn] = conversation.turns
     assert [one.id for one in turn.heard] == [f"m{number}" for number in range(499 - UNANSWERED_KEPT, 500)]
     assert (turn.size, conversation.message) == (4 + (UNANSWERED_KEPT + 1) * len("Anybody there?"), "m499")
+
+
+def test_what_is_said_in_a_conversation_is_a_new_aim_and_what_counted_before_begins_anew() -> None:
+    before = Conversation(
+        turns=(ModelTurn(text=Value(inline="done"), size=4),), begun=7, mistakes=2, repeated=(3, 1), exceeded=1
+    )
+    after = said_in_chat(before, said("Now the other one.", "two"))
+    [heard] = after.turns[-1].heard
+    assert (heard.id, heard.text, heard.by, heard.at, heard.sets_aim) == ("two", "Now the other one.", ADA, NOW, True)
+    assert (after.message, after.begun_before, after.mistakes, after.repeated, after.exceeded) == ("two", 7, 0, (), 0)
+    assert (after.recalled, after.answering) == (None, None)

@@ -9,7 +9,7 @@ from perdure.agent.questions import Questions
 from perdure.errors import InvalidAnswer
 from perdure.skills.linked_skills import DEEPEST
 from perdure.skills.step_reader import DEPTH
-from perdure.values.questions import Answer, Approval, Question, QuestionKind, choice_of
+from perdure.values.questions import Answer, AnswerSpec, AnswerType, Approval, Question, QuestionKind, choice_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 QUESTION = Question(id="a", kind=QuestionKind.APPROVAL, text="?", answer=choice_of(Approval))
@@ -149,3 +149,21 @@ def test_a_question_that_lapsed_is_known_in_later_runs_and_a_late_answer_is_none
 def test_the_deepest_step_can_be_answered_by_its_path() -> None:
     longest = ".".join(["a" * 40 + "[99999]"] * (DEPTH + 1) * DEEPEST)
     assert Answer(question_id=longest, value="yes").question_id == longest
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "taken"),
+    [
+        (AnswerType.INTEGER, "7", 7),
+        (AnswerType.NUMBER, "1.5", 1.5),
+        (AnswerType.YES_NO, "yes", True),
+        (AnswerType.YES_NO, "no", False),
+        (AnswerType.TEXT, "7", "7"),
+    ],
+)
+def test_an_answer_is_taken_as_a_value_of_its_type(kind: AnswerType, given: str, taken: JsonValue) -> None:
+    questions = Questions(())
+    question = questions.named(QUESTION.changed(kind=QuestionKind.INPUT, answer=AnswerSpec(type=kind)), NOW)
+    questions.ask(question)
+    questions.answer(Answer(question_id="a", value=given), NOW)
+    assert questions.take(question).value is taken if isinstance(taken, bool) else taken

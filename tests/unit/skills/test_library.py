@@ -14,6 +14,7 @@ from perdure.skills.steps import (
     Parallel,
     RecallStep,
     RememberStep,
+    Step,
     ToolStep,
     WaitStep,
 )
@@ -485,3 +486,21 @@ def test_one_that_is_deprecated_says_why_and_what_to_use_instead() -> None:
         read_skill(f"{text}deprecated: ' '\nsuccessor: new\n")
     with pytest.raises(InvalidSkill, match="successor: is the skill itself"):
         read_skill(f"{text}deprecated: slow\nsuccessor: old\n")
+
+
+def test_each_step_is_changed_wherever_it_stands_and_told_its_place() -> None:
+    walked = read_skill(
+        "name: s\nsteps:\n  - {id: a, tool: t}\n"
+        "  - for_each: '${[1]}'\n    as: x\n    steps:\n"
+        "      - {id: b, tool: t}\n      - {for_each: '${[2]}', as: y, steps: [{id: c, tool: t}]}\n"
+        "  - {parallel: [[{id: d, tool: t}], [{id: e, tool: t}]]}\n"
+    )
+    places: list[str] = []
+
+    def changed(step: Step, place: str) -> Step:
+        places.append(place)
+        return step.changed(tool="u")
+
+    found = walked.mapped(changed)
+    assert [one.tool for _, one, _ in found.walk() if isinstance(one, ToolStep)] == ["u"] * 5
+    assert places == [path for path, one, _ in walked.walk() if isinstance(one, ToolStep)]

@@ -205,3 +205,10 @@ def test_what_is_suspended_stays_suspended() -> None:
     for first, second in ((one, memory()), (memory(), one)):
         assert merged("mem_whole", first, second).suspended == one.suspended
     assert merged("mem_whole", memory(), memory("mem_2")).suspended == ()
+
+
+def test_an_ancestor_that_a_person_kept_is_kept_again_once_it_is_taken_apart() -> None:
+    kept = saying("mem_1", "The office is in Ghent.").changed(kept_at=NOW - DAY, contradicted=True)
+    whole = merged("mem_whole", saying("mem_2", "The office is in Ghent, near the station."), kept)
+    back = taken_apart(ancestor(kept, whole, NOW).changed(kept_at=NOW - DAY))
+    assert (back.kept_at, back.state, back.superseded_by, back.contradicted) == (NOW - DAY, State.CURRENT, "", False)

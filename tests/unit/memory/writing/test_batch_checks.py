@@ -207,6 +207,7 @@ def test_a_batch_of_which_nothing_else_is_said_is_given_by_nobody_known() -> Non
             {"lane": "feedback", "payload": {"rating": 4}},
             "payload: has a rating that is not a number from 0 to 1 (divide",
         ),
+        ({"lane": "feedback", "payload": {"rating": 1.5}}, "payload: has a rating that is not a number from 0 to 1"),
         ({"lane": "feedback", "payload": {"rating": True}}, "payload: has a rating that is not a number"),
         ({"lane": "pattern", "payload": {}}, "payload: is empty (write what was seen"),
         ({"lane": "patern"}, "lane: 'patern' is not one of the choices (did you mean 'pattern'?)"),
