@@ -214,7 +214,9 @@ class _Check:
                     _require(name, TASK_FIELDS, field, "field of task")
                 return ("task",)
             case "steps":
-                _require(rest[0], known.steps, field, "step before this one")
+                if rest[0] not in known.steps:
+                    problem = f"there is no step before this one {rest[0]!r}"
+                    raise InvalidExpression(field, problem, fix=self._elsewhere(rest[0], field, known))
                 parts = PARTS.get(type(known.steps[rest[0]]), TOOL_PARTS)
                 if len(rest) < 2:
                     raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
@@ -223,6 +225,17 @@ class _Check:
             case _:
                 _require(root, {"inputs", "steps", "task", *known.names}, field, "name")
                 return known.names[root]
+
+    def _elsewhere(self, name: str, field: str, known: _Known) -> str:
+        """Return what to do about a step that is not before the one that reads it."""
+        walked = [(path, step) for path, step, _ in self._skill.walk()]
+        place = next((path for path, step in walked if step.id == name), None)
+        if place is None:
+            return nearest(name, known.steps) or "the skill has no step of this name"
+        blocks = [f"{path}.steps[" for path, step in walked if isinstance(step, ForEach)]
+        if any(place.startswith(block) and not field.startswith(block) for block in blocks):
+            return f"{place} stands in a for_each, and no step outside of it reads what is inside"
+        return f"{place} has not ended then: move it before this step, or read it in a later one"
 
 
 def _require(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str) -> None:

@@ -54,7 +54,19 @@ expect: "${output != task.id}"
         ("[{id: a, tool: look, args: {name: '${inputs.n}', known: 3}}]", r"steps\[0\].args.known"),
         ("[{id: a, tool: echo, args: {value: '${inputs.nams}'}}]", r"PRD103 .*no input 'nams' \(did you mean 'names'"),
         ("[{id: a, tool: echo, args: {value: '${steps.b.output}'}}]", "no step before this one 'b'"),
-        ("[{id: a, tool: echo, args: {value: '${steps.a.output}'}}]", "no step before this one 'a'"),
+        (
+            "[{id: a, tool: echo, args: {value: '${steps.a.output}'}}]",
+            r"no step before this one 'a' \(steps\[0\] has not ended then: move it before this step",
+        ),
+        (
+            "[{id: a, tool: echo, args: {value: 1}}, {id: b, tool: echo, args: {value: '${steps.aa.output}'}}]",
+            r"no step before this one 'aa' \(did you mean 'a'\?\)",
+        ),
+        (
+            "[{for_each: '${inputs.names}', as: t, steps: [{id: a, tool: echo, args: {value: '${steps.b.output}'}}, "
+            "{id: b, tool: echo, args: {value: 1}}]}]",
+            r"no step before this one 'b' \(steps\[0\].steps\[1\] has not ended then",
+        ),
         ("[{id: a, tool: echo, args: {value: 1}}, {id: b, tool: echo, args: {value: '${steps.a.outpt}'}}]", "'output'"),
         ("[{id: a, tool: echo, args: {value: '${task.dat}'}}]", "no field of task 'dat'"),
         ("[{id: a, tool: echo, args: {value: '${thing}'}}]", "no name 'thing'"),
@@ -68,7 +80,7 @@ expect: "${output != task.id}"
         (
             "[{for_each: '${inputs.names}', as: t, steps: [{id: a, tool: echo, args: {value: 1}}]}, "
             "{id: b, tool: echo, args: {value: '${steps.a.output}'}}]",
-            "no step before this one 'a'",
+            r"no step before this one 'a' \(steps\[0\].steps\[0\] stands in a for_each, and no step outside",
         ),
     ],
 )

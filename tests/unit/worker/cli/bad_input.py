@@ -104,7 +104,11 @@ SKILLS = {
         "complete or correct it",
     ),
     "an unknown root": (SKILL.replace("inputs.", "input."), "there is no name 'input'", "did you mean 'inputs'?"),
-    "a later step": (SKILL.replace("inputs.who", "steps.b.output"), "there is no step before this one 'b'", ""),
+    "a later step": (
+        SKILL.replace("inputs.who", "steps.b.output"),
+        "there is no step before this one 'b'",
+        "the skill has no step of this name",
+    ),
     "an unknown input": (SKILL.replace("inputs.who", "inputs.whom"), "there is no input 'whom'", "did you mean 'who'?"),
     "an unknown argument": (SKILL.replace("{value", "{vale"), "takes no such argument", "did you mean 'value'?"),
     "no argument": (SKILL.replace('{value: "${inputs.who}"}', "{}"), "args.value: tool 'echo' needs it", "add it"),
