@@ -1,15 +1,14 @@
 """Runs that ended before it was said whose they are: their input was refused, or no worker ever began them."""
 
-import unicodedata
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.names import Attribute, Workflow
+from perdure.temporal.inputs import user_in
 
 _ASKED = (
     Workflow.RESUMABLE_AGENT,
@@ -63,10 +62,6 @@ async def _user_of(client: Client, workflow_id: str, run_id: str) -> str | None:
         return None
     given = first.workflow_execution_started_event_attributes.input.payloads
     try:
-        read = await client.data_converter.decode(list(given)[:1])
-    except Exception:  # noqa: BLE001
-        # A codec raises what it likes, and what cannot be read names nobody.
+        return await user_in(client, given)
+    except ValueError:
         return None
-    fields: object = read[0] if read else None
-    user = cast("dict[str, object]", fields).get("user_id") if isinstance(fields, dict) else None
-    return unicodedata.normalize("NFC", user) if isinstance(user, str) else None

@@ -1,6 +1,6 @@
 """The schedules of tasks, as Temporal has them."""
 
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
 from temporalio.client import (
     Client,
@@ -12,6 +12,7 @@ from temporalio.client import (
 )
 
 from perdure.names import Workflow
+from perdure.temporal.inputs import user_in
 
 
 def is_of_task(found: ScheduleDescription) -> bool:
@@ -28,21 +29,13 @@ def is_listed_for_task(found: ScheduleListDescription) -> bool:
 async def user_of(client: Client, found: ScheduleDescription, queue: str) -> str | None:
     """Return whose tasks a schedule starts on a task queue; None where it starts none.
 
-    Only the user's id is read: an error in another field keeps a task from starting, and not its user's erasure.
-
     Raises:
         ValueError: Its input cannot be read here.
     """
     action = found.schedule.action
     if not _starts_tasks(action) or action.task_queue != queue:
         return None
-    try:
-        given = await client.data_converter.decode(list(action.args)[:1])
-    except Exception as error:
-        raise ValueError("its input cannot be read") from error
-    fields: object = given[0] if given else None
-    user = cast("dict[str, object]", fields).get("user_id") if isinstance(fields, dict) else None
-    return user if isinstance(user, str) else None
+    return await user_in(client, action.args)
 
 
 def _starts_tasks(action: ScheduleAction) -> TypeGuard[ScheduleActionStartWorkflow]:

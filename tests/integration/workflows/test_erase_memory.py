@@ -258,6 +258,13 @@ async def test_what_is_refused_as_it_is_read_goes_with_the_user_whom_it_names(
             started = await here.client.start_workflow(kind, whole, id=f"{kind}-{one}", task_queue=here.queue)
             with pytest.raises(WorkflowFailureError):
                 await started.result()
+    # What is no user's id keeps nobody's erasure from its end.
+    for number, nobody in enumerate(("team:ops", "a\nb", "", 7)):
+        started = await here.client.start_workflow(
+            Workflow.RECALL_MEMORY, {"user_id": nobody, "text": []}, id=f"n{number}-{user}", task_queue=here.queue
+        )
+        with pytest.raises(WorkflowFailureError):
+            await started.result()
     # Nobody ever began it, and it was ended.
     await here.client.start_workflow(
         Workflow.RESUMABLE_AGENT,
