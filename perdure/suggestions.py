@@ -28,6 +28,17 @@ _MEANT = {
 """Names of other workflow languages and their likes, by what is meant here."""
 
 
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that may be meant by one that is not known; empty: none is like it.
+
+    >>> closest("stepz", ["steps", "name"])
+    'steps'
+    """
+    names = sorted(set(known))
+    meant = (one for one in _MEANT.get(name.casefold(), ()) if one in names)
+    return next(meant, "") or next(iter(difflib.get_close_matches(name, names)), "")
+
+
 def nearest(name: str, known: Iterable[str], whose: str = "") -> str:
     """Suggest the closest known name, or list the known names.
 
@@ -40,10 +51,8 @@ def nearest(name: str, known: Iterable[str], whose: str = "") -> str:
     "there are: count, order; these are the shop's"
     """
     names = sorted(set(known))
-    if meant := next((one for one in _MEANT.get(name.casefold(), ()) if one in names), None):
+    if meant := closest(name, names):
         return f"did you mean {meant!r}?"
-    if close := difflib.get_close_matches(name, names):
-        return f"did you mean {close[0]!r}?"
     return "; ".join(filter(None, (f"there are: {_listed(names)}" if names else "", whose)))
 
 

@@ -18,7 +18,7 @@ from perdure.documents import kind_of
 from perdure.errors import InvalidExpression
 from perdure.expressions.problems import evaluation_problem, parse_problem
 from perdure.expressions.syntax import TOKEN, Path, Reading, read
-from perdure.suggestions import nearest
+from perdure.suggestions import closest, nearest
 
 if TYPE_CHECKING:
     import cel
@@ -266,58 +266,46 @@ def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], f
     reading = expression.reading
     if not reading.power:
         return
-    longest = max((_longest(_at(names, path)) for path in reading.paths), default=0)
+    longest = max((_longest(_reached(names, path)[0]) for path in reading.paths), default=0)
     if longest**reading.power > walked:
         most = int(walked ** (1 / reading.power))
         problem = f"iterates over {longest:,} elements, and at most {most:,} are allowed here"
         raise InvalidExpression(field, problem, fix="select them in a tool")
 
 
-def _at(names: Mapping[str, JsonValue], path: Path) -> JsonValue:
-    """Return what the longest existing part of a path leads to."""
+def _reached(names: Mapping[str, JsonValue], path: Path) -> tuple[JsonValue, Path]:
+    """Return what the longest existing part of a path leads to, and the rest of the path."""
     value: JsonValue = dict(names)
-    for part in path:
+    for place, part in enumerate(path):
         if not isinstance(value, dict) or part not in value:
-            break
+            return value, path[place:]
         value = value[part]
-    return value
+    return value, ()
 
 
 def _fieldless(names: Mapping[str, JsonValue], path: Path) -> str:
     """Return that a path asks a field of what has none, and what may be meant; empty: it does not."""
-    value: JsonValue = dict(names)
-    for place, part in enumerate(path):
-        if not isinstance(value, dict):
-            whole = ".".join(path[:place])
-            return f"{whole} is {kind_of(value)}, and has no field {part!r}; {_instead(part, whole, value)}"
-        if part not in value:
-            break
-        value = value[part]
-    return ""
+    value, rest = _reached(names, path)
+    if not rest or isinstance(value, dict):
+        return ""
+    whole = ".".join(path[: -len(rest)])
+    return f"{whole} is {kind_of(value)}, and has no field {rest[0]!r}; {_instead(rest[0], whole, value)}"
 
 
 def _near(missing: str, expression: Expression, names: Mapping[str, JsonValue]) -> str:
     """Return the name that may be meant by one that does not exist; none that is unlike it, as names can be content."""
     for path in sorted(expression.reading.paths):
-        value: JsonValue = dict(names)
-        for part in path:
-            if not isinstance(value, dict):
-                break
-            if part not in value:
-                meant = nearest(part, value) if part == missing else ""
-                if meant.startswith("did you mean"):
-                    return meant
-                break
-            value = value[part]
+        value, rest = _reached(names, path)
+        if rest[:1] == (missing,) and isinstance(value, dict) and (meant := closest(missing, value)):
+            return f"did you mean {meant!r}?"
     return ""
 
 
 def _instead(part: str, whole: str, value: JsonValue) -> str:
     """Return what may be meant by a field of what has none."""
     # A field such as "price" is none of "slice".
-    meant = nearest(part, ["size", *(name for name in callable_names() if name.startswith(part))])
-    if meant.startswith("did you mean"):
-        return meant.replace("'?", "()'?")
+    if meant := closest(part, ["size", *(name for name in callable_names() if name.startswith(part))]):
+        return f"did you mean '{meant}()'?"
     return f"read it of an element: {whole}[0].{part}" if isinstance(value, list) else f"write {whole} alone"
 
 

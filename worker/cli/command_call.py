@@ -69,13 +69,12 @@ class CliCommand(TyperCommand):
 
     def _meant(self, option: str) -> str:
         """Return which option may be meant by one that is none; empty: none is like it."""
-        from perdure.suggestions import nearest  # noqa: PLC0415
+        from perdure.suggestions import closest  # noqa: PLC0415
 
         # Their dashes make all alike.
         known = [name.removeprefix("--") for one in self.params for name in one.opts if name.startswith("--")]
-        meant = nearest(option.lstrip("-"), known)
-        shown = meant.replace(" '", " '--")
-        return f"({shown})" if meant.startswith("did you mean") else ""
+        meant = closest(option.lstrip("-"), known)
+        return f"(did you mean '--{meant}'?)" if meant else ""
 
     def _require_chosen(self, ctx: Any) -> None:
         """Refuse an empty choice: ``--user "$WHO"`` of a script that does not set it must not mean everybody.
