@@ -202,14 +202,12 @@ class ErasureActivities:
             deleted += len(late)
         if not erased:
             return deleted
-        until, unlabelled = {one.tenant: one.at for one in erased}, list[tuple[str, str]]()
-        try:
-            async for run in unlabelled_runs(self.client, activity.info().task_queue):
-                at = until.get(self.key.tenant_of(run.user_id))
-                if at is not None and run.started_at <= at:
-                    unlabelled.append((run.workflow_id, run.run_id))
-        except RPCError as error:
-            raise of_call(error) from error
+        until = {one.tenant: one.at for one in erased}
+        unlabelled = [
+            (run.workflow_id, run.run_id)
+            async for run in unlabelled_runs(self.client, activity.info().task_queue)
+            if (at := until.get(self.key.tenant_of(run.user_id))) and run.started_at <= at
+        ]
         await self._delete(unlabelled)
         return deleted + len(unlabelled)
 

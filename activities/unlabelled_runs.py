@@ -8,6 +8,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.names import Attribute, Workflow
+from perdure.temporal.errors import of_call
 from perdure.temporal.inputs import user_in
 
 _ASKED = (
@@ -40,16 +41,19 @@ async def unlabelled_runs(client: Client, queue: str) -> AsyncGenerator[Unlabell
     What completed was labelled. An input that names nobody, or that cannot be read here, is nobody's.
 
     Raises:
-        RPCError: Temporal does not answer.
+        PerdureError: Temporal does not answer, or refuses the call.
     """
     kinds = ", ".join(f"'{kind}'" for kind in _ASKED)
     query = (
         f"TaskQueue = '{queue}' AND WorkflowType IN ({kinds}) AND {Attribute.TENANT} IS NULL"
         " AND ExecutionStatus IN ('Failed', 'Canceled', 'Terminated', 'TimedOut')"
     )
-    async for run in client.list_workflows(query):
-        if user := await _user_of(client, run.id, run.run_id):
-            yield UnlabelledRun(workflow_id=run.id, run_id=run.run_id, started_at=run.start_time, user_id=user)
+    try:
+        async for run in client.list_workflows(query):
+            if user := await _user_of(client, run.id, run.run_id):
+                yield UnlabelledRun(workflow_id=run.id, run_id=run.run_id, started_at=run.start_time, user_id=user)
+    except RPCError as error:
+        raise of_call(error) from error
 
 
 async def _user_of(client: Client, workflow_id: str, run_id: str) -> str | None:
