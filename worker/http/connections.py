@@ -27,7 +27,7 @@ STALLS_AT_THE_END = 2.0
 
 
 class PatientProtocol(H11Protocol):
-    """uvicorn's own protocol, with two deadlines that it has not."""
+    """uvicorn's own protocol, with deadlines that it has not, and a longer one for connections that are idle."""
 
     _begins: asyncio.TimerHandle | None = None
     _stalls: asyncio.TimerHandle | None = None
