@@ -76,7 +76,7 @@ def said_by(error: BaseException) -> str:
     return f"{text} (and {counted(len(others), 'more exception')})".lstrip() if others else text
 
 
-def kind_of(error: BaseException) -> str:
+def class_of(error: BaseException) -> str:
     """Return the name of an exception's class; of a group, that of its first one."""
     return type(_alone(error)[0]).__name__
 

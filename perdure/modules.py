@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 
 from perdure.documents import refused
 from perdure.errors import InvalidInput
-from perdure.frames import frames_of, kind_of, own, said_by
+from perdure.frames import class_of, frames_of, own, said_by
 from perdure.identity import digest
 from perdure.packages import PACKAGES
 
@@ -129,7 +129,7 @@ def module_of(name: str, field: str) -> ModuleType:
             said = refused(problem, BaseModel, problem.title)
             text, fix = f"cannot be imported: {said.field}: {said.problem}{_place(problem)}", said.fix
         else:
-            text = f"cannot be imported: {kind_of(problem)}: {said_by(problem)}{_place(problem)}"
+            text = f"cannot be imported: {class_of(problem)}: {said_by(problem)}{_place(problem)}"
             fix = _why_missing(problem, path.resolve() if of_file else None)
         if top in PACKAGES:
             fix = f"a package of Perdure's is called {top}: name the file instead, such as ./{top}.py"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from perdure.errors import InvalidInput, PerdureError
-from perdure.frames import kind_of, said_by
+from perdure.frames import class_of, said_by
 from perdure.modules import module_of, printing_aside
 
 _LONGEST = 500
@@ -34,7 +34,7 @@ def provided(name: str, opens: str, needs: Sequence[str], *, field: str, **how: 
     except PerdureError:
         raise
     except Exception as error:
-        problem = f"{opens} of {module} failed: {kind_of(error)}: {said_by(error)}"
+        problem = f"{opens} of {module} failed: {class_of(error)}: {said_by(error)}"
         raise InvalidInput(field, problem[:_LONGEST], fix="give it what it needs; see docs/models.md") from error
     if lacking := [one for one in needs if not hasattr(opened, one)]:
         fix = "see docs/models.md"

@@ -17,7 +17,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Ca
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.errors import NotDone, PerdureError, StillRunning, StoreRefused, TaskFailed
-from perdure.frames import Frame, frames_of, is_perdures, kind_of
+from perdure.frames import Frame, class_of, frames_of, is_perdures
 from perdure.models.errors import ModelKeyRefused
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats
@@ -65,7 +65,7 @@ def details(text: str = "", cause: str = "", frames: tuple[Frame, ...] = ()) -> 
 
 def details_of(error: PerdureError) -> tuple[str, str]:
     """Return the details of the failure that carries an error; of a tool's own, with its class and its lines."""
-    return details("", kind_of(error), frames_of(error)) if is_of_tools_own(error) else details()
+    return details("", class_of(error), frames_of(error)) if is_of_tools_own(error) else details()
 
 
 def is_of_tools_own(error: BaseException) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perdure.frames import FRAMES_KEPT, frames_of, kind_of, own, said_by
+from perdure.frames import FRAMES_KEPT, class_of, frames_of, own, said_by
 
 
 def raised_in_a_library() -> None:
@@ -57,8 +57,8 @@ async def test_of_a_group_the_first_exception_is_told_and_how_many_more_there_ar
     raised: Any = await asyncio.gather(waits(1), waits(2), return_exceptions=True)
     alone, both = raised
     nested: Any = ExceptionGroup("all", [alone, both, ValueError("another")])
-    assert (kind_of(alone), said_by(alone)) == ("KeyError", "'the real reason'")
-    assert (kind_of(nested), said_by(nested)) == ("KeyError", "'the real reason' (and 3 more exceptions)")
+    assert (class_of(alone), said_by(alone)) == ("KeyError", "'the real reason'")
+    assert (class_of(nested), said_by(nested)) == ("KeyError", "'the real reason' (and 3 more exceptions)")
     for one in (alone, nested):
         assert own(frames_of(one))[0].function.endswith("looks")
     assert own(frames_of(alone))[1].function.endswith("waits")

@@ -17,7 +17,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from perdure.agent.steps.calls import Ended, StepCall, StepContext
 from perdure.agent.turns import Compressed, Reasoned
 from perdure.errors import InvalidInput, NotDone, PerdureError, ToolFailed
-from perdure.frames import Frame, frames_of, kind_of, own, said_by
+from perdure.frames import Frame, class_of, frames_of, own, said_by
 from perdure.names import Activity
 from perdure.temporal.failures import attempt_of, is_of_tools_own
 from perdure.values.questions import FailedAttempt
@@ -115,7 +115,7 @@ def logged(error: PerdureError, *, content: bool) -> str:
     """
     if not content and isinstance(error, InvalidInput):
         return f"{error.code} {error.field}"
-    return f"{error.code} {kind_of(error)}" if not content and is_of_tools_own(error) else said_by(error)
+    return f"{error.code} {class_of(error)}" if not content and is_of_tools_own(error) else said_by(error)
 
 
 @contextmanager

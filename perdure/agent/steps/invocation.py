@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from perdure.errors import Blocked, PerdureError, ToolFailed
-from perdure.frames import kind_of, said_by
+from perdure.frames import class_of, said_by
 from perdure.secrets.redaction import KNOWN
 
 R = TypeVar("R")
@@ -74,7 +74,7 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         text = f"it took longer than {seconds:g} s" if is_late else said_by(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
-        raise ToolFailed(tool, kind_of(problem), KNOWN.text(text), problem) from None
+        raise ToolFailed(tool, class_of(problem), KNOWN.text(text), problem) from None
     finally:
         if task:
             task.set_name(before)
