@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
+from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
@@ -566,13 +567,15 @@ async def test_two_modules_of_one_name_beside_files_with_tools_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unloaded(monkeypatch, "twice_beside")
+    # A file is loaded once for its path, and pytest gives a path that it has removed to a later run of this process.
+    place = tmp_path / uuid4().hex
     for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "tools.py").write_text(IMPORTS.format("twice_beside"))
-        (tmp_path / folder / "twice_beside.py").write_text(f"NAME = {folder!r}\n")
+        (place / folder).mkdir(parents=True)
+        (place / folder / "tools.py").write_text(IMPORTS.format("twice_beside"))
+        (place / folder / "twice_beside.py").write_text(f"NAME = {folder!r}\n")
 
     with pytest.raises(InvalidInput, match=r"two/tools.py: has the module twice_beside beside it.*rename one"):
-        Toolbox.load([str(tmp_path / folder / "tools.py") for folder in ("one", "two")])
+        Toolbox.load([str(place / folder / "tools.py") for folder in ("one", "two")])
 
 
 def test_a_box_gives_its_tools_and_names_what_it_has_not() -> None:
