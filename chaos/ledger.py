@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+LINE = 256
+"""Bytes of a line, filled up with spaces. A page holds a whole number of them: a longer write is copied page by page,
+and in between its process can be killed, or another process read the half of it."""
+
 
 class Events(NamedTuple):
     """What a ledger says."""
@@ -34,12 +38,12 @@ def note_stop(ledger: Path, pid: int, event: str) -> None:
 
 def read(ledger: Path) -> Events:
     """Return what happened so far."""
-    return events_of(ledger.read_text().splitlines() if ledger.exists() else ())
+    return events_of(_lines(ledger))
 
 
 def story_of(ledger: Path, key: str) -> list[str]:
     """Return the lines about an effect, and about what became of the processes that have begun it."""
-    lines = [line for line in ledger.read_text().splitlines() if line]
+    lines = _lines(ledger)
     processes = {line.split(" ")[2] for line in lines if line.split(" ")[1] == key}
     return [
         line
@@ -70,11 +74,17 @@ def events_of(lines: Iterable[str]) -> Events:
     return Events(done, +Counter({process: under_way.total() for process, under_way in open_by_process.items()}))
 
 
+def _lines(ledger: Path) -> list[str]:
+    return [line.rstrip() for line in ledger.read_text().splitlines()] if ledger.exists() else []
+
+
 def _append(ledger: Path, line: str) -> None:
-    # A line is far shorter than what one write keeps whole.
+    written = f"{line:<{LINE - 1}}\n".encode()
+    if len(written) != LINE:
+        raise ValueError(f"a line of the ledger has at most {LINE - 1} bytes; this one has {len(written) - 1}")
     handle = os.open(ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(handle, f"{line}\n".encode())
+        os.write(handle, written)
         os.fsync(handle)
     finally:
         os.close(handle)

@@ -49,3 +49,19 @@ def test_a_ledger_reads_as_it_was_written(tmp_path: Path) -> None:
     assert read(ledger) == ({"a": 1}, {os.getpid(): 1})
     note_death(ledger, os.getpid())
     assert read(ledger) == ({"a": 1}, {})
+
+
+def test_no_line_is_written_in_two_pages(tmp_path: Path) -> None:
+    # A process that is killed between them would leave half a line, to which the next one is joined.
+    ledger = tmp_path / "ledger"
+    for number in range(200):
+        note(str(ledger), "begun", "k" * (number % 90 + 1))
+    ends = [place for place, byte in enumerate(ledger.read_bytes()) if byte == ord("\n")]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    page = os.sysconf("SC_PAGESIZE")
+    assert [(start, end) for start, end in zip(starts, ends, strict=True) if start // page != end // page] == []
+
+
+def test_a_line_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at most 255 bytes"):
+        note(str(tmp_path / "ledger"), "begun", "k" * 300)
