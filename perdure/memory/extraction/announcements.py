@@ -20,13 +20,15 @@ _NEW_IN_OFFICE = regex(
 """Who is new in an office: "New captain of our team: Kim"."""
 _CHANGED_TO = regex(
     r"^(?:[\w' -]{2,40},? )?(?P<who>i|we)(?:'ve| have)? (?:changed|switched|swapped) (?:(?:my|our) )?"
-    r"(?P<what>[\w' -]{2,30}?): (?P<new>[^,;:]{2,40}?) it is(?= now| these days|[.!]?$)",
+    r"(?P<what>[\w' -]{2,30}?)(?:: (?P<new>[^,;:]{2,40}?) it is(?= now| these days|[.!]?$)"
+    r"|[,:;] (?:i'm|we're|it's) (?:at |with |on )?(?P<is>[^,;:]{2,40}?)(?: now| these days| from now on)?$)",
     re.IGNORECASE,
 )
-"""What was changed, before to what: "I've changed running shoes: Saucony it is"."""
+"""What was changed, before to what: "I've changed running shoes: Saucony it is", "I changed gyms, I'm at Ox now"."""
 _HAS_NEW = regex(
-    r"^(?P<who>[\w'’ -]{1,40}?)(?:'ve| has| have)(?: got| hired| found| chosen)? an? new (?P<role>[\w' -]{2,30}?)[,:] "
-    r"(?:(?:it|he|she)(?:'s| is) |called |named )?(?P<value>(?-i:[A-Z0-9])[^,;:]{1,40})$",
+    r"^(?P<who>[\w'’ -]{1,40}?)(?:(?:'ve| has| have)(?: got| hired| found| chosen)?| got| hired"
+    r"| found) (?:an? (?:new|different)|another) (?P<role>[\w' -]{2,30}?)[,:] "
+    r"(?:(?:it|he|she)(?:'s| is) |called |named |number )?(?P<value>(?-i:[A-Z0-9])[^,;:]{1,40})$",
     re.IGNORECASE,
 )
 """Who or what is new, named behind: "My daughter has a new teacher, Mr Delacroix"."""
@@ -51,6 +53,56 @@ _WENT_UP = regex(
     re.IGNORECASE,
 )
 """What went up or down, before to what: "Our rent went up: 1,210 a month"."""
+_BACK_TO = regex(
+    r"^(?:i'm |we're |it's )?back (?:to|on|with) (?:an? |the )?(?P<value>[\w' .-]{2,40}?) (?:as|for) "
+    r"(?P<what>(?:my|our|the) [\w' -]{2,40})$",
+    re.IGNORECASE,
+)
+"""What something is once more: "Back to oolong as my evening tea"."""
+_BACK_AS = regex(r"^(?P<who>(?-i:[A-Z])[\w'-]+) is back as (?P<role>(?:my|our|the) [\w' -]{2,40})$", re.IGNORECASE)
+"""Who is again what somebody else was: "Signe is back as our secretary"."""
+_UNSAID_WHO = regex(
+    r"^(?:just |finally )?(?P<did>turned|put|brought|changed|switched|moved|swapped|renamed|raised|lowered"
+    r"|bumped|cut|pushed|shifted|extended"
+    r"|shortened) (?=(?:my|our|the) [\w' -]{2,40}? (?:to|from) )",
+    re.IGNORECASE,
+)
+"""What the speaker did, who is not named: "Moved our retro to Thursday"."""
+_HANDED_OVER = regex(
+    r"^(?:(?-i:[A-Z])[\w'-]+) (?:has |have )?(?:handed|passed) (?:over )?(?P<what>(?:the|my"
+    r"|our) [\w' -]{2,40}?) (?:over )?to "
+    r"(?P<who>(?-i:[A-Z])[\w'-]+)(?:,? who \w+ (?:it|them)(?: now)?)?(?: (?:now|last \w+|this \w+))?$",
+    re.IGNORECASE,
+)
+"""Who does now what somebody else did: "Bo handed the payroll over to Ann"."""
+_ROLE_TO = regex(
+    r"^(?-i:[A-Z])[\w'-]+ (?:has |have )?(?:handed|passed) (?:over |on )?the (?:role|job|post"
+    r"|office) of (?P<role>[\w' -]{2,40}?)"
+    r" (?:over |on )?to (?P<who>(?-i:[A-Z])[\w'-]+)$",
+    re.IGNORECASE,
+)
+"""Who has an office that somebody else had: "Bo passed the role of treasurer to Ann"."""
+_OWNERSHIP = regex(
+    r"^(?:the )?(?:ownership of (?P<of>[\w' -]{2,40}?)|(?P<what>[\w' -]{2,40}?) ownership) (?:has |was |has been )?"
+    r"(?:passed|moved|went|gone|transferred|handed)(?: over)? (?:from (?-i:[A-Z])[\w'-]+ )?to"
+    r" (?P<who>(?-i:[A-Z])[\w'-]+)"
+    r"(?: from (?-i:[A-Z])[\w'-]+)?$",
+    re.IGNORECASE,
+)
+"""Who has something now: "Ownership of the billing service passed from Bo to Ann"."""
+_OVER = regex(
+    r"^(?P<one>[\w'-]+(?: [\w'-]+)?) over (?P<other>[\w'-]+(?: [\w'-]+)?)(?:,? (?:please|for me|any day"
+    r"|every time|now))*$",
+    re.IGNORECASE,
+)
+"""What is preferred, without a verb: "Tabs over spaces, please"."""
+_GAVE_WAY = regex(
+    r"^(?P<old>[\w' .+-]{2,40}?) (?:was|were|is|are|has been|have been|got) (?:replaced|succeeded"
+    r"|superseded|swapped(?: out)?) (?:by|with|for) "
+    r"(?P<new>[\w' .+-]{2,40}?)(?P<role> as [\w' -]{2,40})?$",
+    re.IGNORECASE,
+)
+"""What gave way to what: "Odoo was replaced by Dolibarr"."""
 _ENDED = regex(r"^(?:cancelled|canceled|stopped|dropped|ended): (?P<what>(?:my|our|the) [\w' -]{2,60})$", re.IGNORECASE)
 """What is no more, behind what became of it: "Cancelled: my subscription to the Courier"."""
 _THAT_IS = regex(
@@ -66,6 +118,14 @@ def announced(sentence: str) -> str:
     'the captain of our team changed to Kim'
     """
     sentence = _MEASURED.sub(_as_measured, sentence.rstrip(" .!"))
+    sentence = _BACK_AS.sub(r"\g<role> changed to \g<who>", sentence)
+    sentence = _UNSAID_WHO.sub(r"We've \g<did> ", _BACK_TO.sub(r"\g<what> changed to \g<value>", sentence))
+    sentence = _ROLE_TO.sub(r"the \g<role> changed to \g<who>", sentence)
+    sentence = _HANDED_OVER.sub(
+        r"Now \g<who> handles \g<what>", _OVER.sub(r"I prefer \g<one> over \g<other>", sentence)
+    )
+    sentence = _GAVE_WAY.sub(r"\g<new> has replaced \g<old>\g<role>", sentence)
+    sentence = _OWNERSHIP.sub(lambda match: f"Now {match['who']} handles the {match['of'] or match['what']}", sentence)
     sentence = _THAT_IS.sub(r"\g<what> is \g<value>", _ENDED.sub(r"I've cancelled \g<what>", sentence))
     sentence = _REPLACED.sub(r"\g<owner> \g<what> changed to \g<new>", sentence)
     sentence = _WENT_UP.sub(r"\g<what> changed to \g<value>", sentence)
@@ -102,4 +162,10 @@ def _as_change(match: re.Match[str]) -> str:
 
 
 def _as_own_change(match: re.Match[str]) -> str:
-    return f"{'my' if match['who'].lower() == 'i' else 'our'} {match['what']} changed to {match['new']}"
+    owner = "my" if match["who"].lower() == "i" else "our"
+    return f"{owner} {_one(match['what'])} changed to {match['new'] or match['is']}"
+
+
+def _one(things: str) -> str:
+    """Return what is one of things: "gyms", of which one was changed for another."""
+    return things[:-1] if re.search(r"[^su]s$", things) else things

@@ -115,12 +115,13 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     subject, rest = list(clause.subject), [word for word in clause.rest if word.lower() not in unsaid]
     negated, verb = clause.negated, clause.verb
     attribute = _attribute(clause, rest)
-    if verb in QUITTING and rest:
+    person = subject[0].lower() if len(subject) == 1 and subject[0].lower() in FIRST_PERSON else ""
+    # Who goes off fish eats none, while an alarm goes off at six.
+    if verb in QUITTING and rest and (person or verb != "go off"):
         attribute, negated = "quit", not negated
         rest = rest[1:] if rest[0].lower() in ("with", "of", "on") else rest
     if verb in DISLIKING:
         attribute, negated = "like", not negated
-    person = subject[0].lower() if len(subject) == 1 and subject[0].lower() in FIRST_PERSON else ""
     if not subject:
         person = "you"
     if person and verb in CONSUMING:
@@ -128,7 +129,8 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     if person and attribute in ("like", "want", "choose") and {"over", "than"} & {word.lower() for word in rest}:
         attribute, rest = "prefer", [word for word in rest if word.lower() not in ("better", "more", "rather")]
     value = normalised([*rest, *clause.fronted])
-    attribute = "cost" if attribute == "be" and not person and tuple(value) in _GRATIS else attribute
+    gratis = tuple(value) in _GRATIS or (value[:1] == ["free"] and value[1:2] in (["in"], ["for"]))
+    attribute = "cost" if attribute == "be" and not person and gratis else attribute
     several = _has_several(clause, attribute)
     if person:
         topic = _object(rest)
@@ -180,14 +182,19 @@ def _turned(clause: Clause) -> Clause:
         return clause._replace(subject=tuple(topic), verb="exist", rest=clause.rest[len(topic) :])
     if clause.verb == "be" and (found := _led_by(clause)):
         return found
-    if clause.verb == "be" and rest and _is_name(clause.subject) and rest[0] in OWNERS | {"the"} and len(rest) > 1:
+    is_holder = _is_name(clause.subject) and rest[:1] and rest[0] in OWNERS | {"the"} and len(rest) > 1
+    # "Payday is the 25th" names no role.
+    if clause.verb in ("be", "become") and is_holder and not is_identifier(rest[1]):
         role, others = _cut(clause.rest[1:], PREPOSITIONS - {"of", "for"})
         role = role[1:] if role[:1] == ("new",) else role
         return clause._replace(subject=role, rest=(*clause.subject, *others))
     if _is_done_by_name(clause):
         topic, others = _cut(clause.rest, PREPOSITIONS - {"of"})
         return clause._replace(subject=topic, verb="who", rest=("by", *clause.subject, *others), passive=True)
-    return _led(clause) if subject and rest and subject[0] in FIRST_PERSON | {"they", "you"} else clause
+    told = bool(subject and rest) and subject[0] in FIRST_PERSON | {"they", "you"}
+    # "Facilities moved the printer to the fourth floor".
+    moved = bool(rest) and clause.verb in CHANGING and not clause.passive and rest[0] in ("the", "my", "our")
+    return _led(clause) if told or (moved and "to" in rest) else clause
 
 
 _LEADERS = word_list("chair chairman chairwoman head")

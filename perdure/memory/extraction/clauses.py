@@ -26,6 +26,7 @@ from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
 from perdure.memory.extraction.preludes import without_prelude
 from perdure.memory.extraction.speech import spoken, tokens_of
+from perdure.memory.extraction.subordinates import without_circumstances
 from perdure.memory.extraction.verbs import CHANGING, FORMS, QUITTING, SINGLE
 
 
@@ -53,17 +54,6 @@ class Clause(NamedTuple):
 
 
 _BREAK = regex(r"\s*(?:[;!?]|\.(?=\s|$)|\s[-–—]+\s|—|,(?=\s)|:(?=\s))\s*")
-_SUBORDINATE = regex(
-    r"[\s,]+(?:now\s+that|because|since\s+(?!19|20)\w+|as\s+(?:the|my|our|we|i|it|they|he|she|that)\b|so\s+(?:that"
-    r"|we|i|please)|so\s+\w+\s+\w+|although|though|"
-    r"even\s+though|whereas|while|which|who\s+|where\s+(?=we|i|they|he|she)|given\s+that|until\s+(?=the|my|our"
-    r"|further|we|i|it)|till\s+(?=the|further)|"
-    r"unless|in\s+order\s+to|due\s+to|thanks\s+to|after\s+(?=the|my|our|a|that|we|i|all\s+the|last|some)"
-    r"|ever\s+since|if\s|when\s+(?=we|i|the|it|they)).*$",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Reasons and circumstances after the clause."""
-
 _LEADING = regex(
     r"^(?:after|since|once|because|as|now\s+that|when|while|if|although|given\s+that|with)\s", re.IGNORECASE
 )
@@ -77,7 +67,8 @@ _REPORT = regex(
     r"upgrade|complete|completed|migration|rollout|installation|install|maintenance|finished|success|alert|warning"
     r"|outcome|"
     r"went|round|mind|back|told|tells|said|says|confirms|switched|moved|true|fact|thing|again|settings|calendar"
-    r"|inventory|measurement|schedule|benchmark|detected|found)\b",
+    r"|inventory|measurement|schedule|benchmark|detected|found|lint|linter|compiler|validator|profiler|crawler|watchdog"
+    r"|regression|incident|hotfix|retest|diff|telemetry|metrics|syslog)\b",
     re.IGNORECASE,
 )
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
@@ -230,7 +221,11 @@ def _worth(clause: Clause, *, changed: bool) -> int:
     led = clause.verb in ("change", "go", "move", "switch") or {word.lower() for word in clause.subject} & PRONOUNS
     if clause.verb in _PRELUDES and led and "to" not in said:
         worth -= 2
-    if (clause.verb == "be" and said[:1] in (["back"], ["to"])) or (clause.verb == "have" and "new" in said[:2]):
+    if (
+        (clause.verb == "be" and said[:1] in (["back"], ["to"]))
+        or said in (["out"], ["gone"], ["history"], ["over"])
+        or (clause.verb == "have" and "new" in said[:2])
+    ):
         worth -= 2
     if not said or (clause.past and clause.verb not in CHANGING | QUITTING):
         worth -= 1
@@ -284,8 +279,7 @@ _WHEREABOUTS = word_list("location venue whereabouts region")
 def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:
     text, stopped = reworded(_FLOATING.sub(r"\g<verb> ", " ".join(tokens_of(text))))
     leading = bool(_LEADING.match(text))
-    cut = text if leading else _SUBORDINATE.sub("", text)
-    words = cut.split()
+    words = (text if leading else without_circumstances(text)).split()
     at = verb_at(words, last=leading)
     if at is None:
         return None

@@ -20,8 +20,10 @@ from perdure.memory.extraction.verbs import CLASS, CONSUMING, FORMS
 from perdure.words import stem
 
 _CHANGED = regex(
-    r"\b(?:now|nowadays|these days|any ?more|any longer|no longer|again|once more|as before|as of|from now on|since the"
-    r"|turns out|turned out|scratch|correction|actually|swapp?ed|switched|moved|replaced|changed|traded|promoted"
+    r"\b(?:now|nowadays|these days|any ?more|any longer|no longer|again|once more|as before|as of|from (?:now"
+    r"|here) on|since the"
+    r"|turns out|turned out|scratch|correction|actually|swapp?ed|switched|moved|migrated|replaced|changed"
+    r"|traded|promoted"
     r"|g[ai]ve up"
     r"|given up|stopped|quit|gone|sold|reversed|flipped|undone|back to|returned|ended up|settled on|instead of"
     r"|rather than|failover|cancelled|canceled|over for (?:me|us)|dropped|retired|renamed|became|become|taken over"
@@ -31,6 +33,7 @@ _CHANGED = regex(
     re.IGNORECASE,
 )
 _REVISED = regex(
+    r"\b(?:is|are) (?:out|history)[;,:] (?=(?:and )?(?:now )?(?:our|my|the|it's|we|i)\b)|"
     r"\b(?:put (?:[\w' -]{1,30} )?(?:up|down) to|gr[eo]wn? to|doubled|halved|pushed (?:back |forward )?to"
     r"|brought forward|lifted|raised|lowered|widened|extended|shortened|revised|amended|rescheduled|shuffled|traded"
     r"|ousted|lost out to|overtaken|handed (?:over )?(?:by|from|to))\b",
@@ -50,15 +53,18 @@ _LIFTED = regex(
 """A ban that is lifted ends nothing."""
 _THING = r"[\w.+#/' -]{1,40}?"
 _FORMER = regex(
-    rf"\b(?:swapp?ed|exchanged|traded|replaced|ditched|dropped)(?: out)? ({_THING}) (?:for|with|by)\b"
+    rf"\b(?:swapp?ed|exchanged|traded|replaced|ditched|dropped)(?: out)? (?:the |my |our )?({_THING}) (?:for|with|by)\b"
     r"|\b(?:instead of|rather than|in place of|away from|(?:moved|switched|migrated|changed) from)"
     rf" ({_THING})(?= to\b|[,;.]|$)"
     rf"|(?:^|[,;] )(?:the |our |my )?({_THING}) (?:is|are|was|were|has been|have been|'s)"
     r" (?:gone|out|over|history|sold|retired|no more|dropped)\b"
-    rf"|\b(?:the |our |my )?({_THING}) (?:has been|have been|was|were|is) (?:replaced|ousted|overtaken) by\b"
+    rf"|\b(?:the |our |my )?({_THING}) (?:has been|have been|was|were|is) (?:replaced|ousted|overtaken"
+    rf"|swapped(?: out)?)"
+    r" (?:by|with|for)\b"
     rf"|(?:^|[,;] )({_THING}) lost out to\b"
     rf"|\b(?:handed|passed|transferred)(?: over)? (?:by|from) ({_THING}) to\b"
     rf"|\b(?:ousted|displaced|overtaken) (?:the |my |our )?({_THING})(?= as\b| on\b|[,;.]|$)"
+    rf"|\b(?:has|have) replaced (?:the |my |our )?({_THING})(?=[,;.]|$)"
     rf"|\btraded (?:the |my |our )?({_THING}) in\b"
     rf"|\b(?:had enough of|fed up with|tired of|sick of|bored of|done with) ({_THING})(?=[,;.:]|$)"
     rf"|(?:^|[,;] )({_THING}) (?:sold|gone|cancelled|scrapped|removed|closed)(?=[,;:])"

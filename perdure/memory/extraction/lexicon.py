@@ -145,7 +145,8 @@ CORRECTIONS = regex(
         r"that (?:has )?changed | we (?:have )?changed (?:that|it|our minds) | come to think of it",
         r"| thinking about it | let me correct (?:that|myself) | i stand corrected | not (?:true|so) any ?more",
         r"| after the [\w -]{1,30}, | since the [\w -]{1,30}, | instead | rather | lately | recently",
-        r"| as of (?:now|today) | from now on(?:wards?)? | going forward | in (?:the )?future | henceforth",
+        r"| as of (?:now|today) | from (?:now|here) on(?:wards?| out)? | (?:going|moving) forward "
+        r"| in (?:the )?future | henceforth",
         r"| currently | at present | at the moment | meanwhile | back to normal | starting (?:now|today)",
         r"| effective (?:now|today|immediately) | (?:it|that|all) (?:is |has been )?done | (?:it|that)'s done",
         r"| (?:the )?(?:migration|rollback|rollout|switch|switchover|cutover|changeover|move|upgrade|swap|handover"
@@ -168,16 +169,25 @@ _SINCE = (
     + "|".join((*MONTHS, *WEEKDAYS))
     + r")\b[^,;.]* | since"
 )
+TURNING_POINTS = (
+    "rebrand(?:ing)?|rewrite|reorg(?:ani[sz]ation)?|refactor(?:ing)?|renovations?|relocation|restructuring|redesign|relaunch|reform"
+    "|move|merger|split|migration|upgrade|switch|switchover|changeover|acquisition|takeover|overhaul|flood|fire"
+    "|incident|outage|audit|election|vote|handover|cutover|launch"
+)
+"""What changes things: "after the rebrand". A pattern."""
 REVISIONS = regex(
     r"[\s,;–—-]*\b"
     + _any_of(
-        r"any ?more | any longer | these days | nowadays | now instead | now | from now on(?:wards?)? | instead",
+        r"any ?more | any longer | these days | nowadays | now instead | by now | now | from (?:now"
+        r"|here) on(?:wards?| out)? | instead",
         r"| again | after all | (?:like|as) before | (?:as|like) (?:it|they) used to(?: be)? | as of (?:now"
         r"|today|this \w+) |",
         _SINCE,
-        "| going forward | in future | for good | at last | lately | recently | effective immediately | this time",
+        "| (?:going|moving) forward | in future | for good | at last | lately | recently "
+        "| effective immediately | this time",
         "| for a change | as it happens | actually | currently | at present | at the moment",
         "| starting (?:now|today) | today | already | once more | rather",
+        rf"| (?:after|following) (?:the|our|my) (?:[\w-]+ )?(?:{TURNING_POINTS})",
     )
     + r"[\s.!]*$",
     re.IGNORECASE,
@@ -191,7 +201,7 @@ CLOSINGS = regex(
         r"| (?:the )?same as (?:ever|always|before) | by the way | btw | (?:as|like) (?:i )?(?:said|mentioned)(?: "
         r"before)? | you know | as you know",
         r"| as (?:always|ever|usual|before) | of course | still | for sure | indeed | really | to be honest | tbh",
-        r"| fyi | ok | okay | remember | right | obviously | definitely | honestly | by default | in general",
+        r"| fyi | ok | okay | remember | (?<!the\s)right | obviously | definitely | honestly | by default | in general",
         r"| generally | personally | for the record | just so you know | in case (?:you|it) \w+ | so you know",
         r"| at all | though | if possible | where possible | whenever possible | period | full stop | ever",
         r"| myself | (?:please )?(?:keep|bear) (?:that|this|it) in mind",
@@ -205,9 +215,11 @@ CUES = regex(
     r"\b"
     + _any_of(
         r"now | no longer | not \w+ any ?more | any ?more | any longer | these days | nowadays | instead | actually",
-        r"| switched | changed | moved | as of | from now on | going forward | again | replaced | replaces",
+        r"| switched | changed | moved | as of | from (?:now|here) on | (?:going|moving) forward | again "
+        r"| replaced | replaces",
         r"| has become | have become | became | used to | turned out | new | since | lately | stopped | quit | gave "
         r"up | given up",
+        r"| rewritten | (?:went|gone|has gone) (?:up|down) to | (?:rose|risen|fell|fallen|dropped|climbed) to",
         r"| went back | gone back | back (?:to|on|in|at|with) | finally | recently | took over | takes over | taken "
         r"over",
         r"| scratch that | correction | update | changed my mind | truth be told | rather | renamed | rescheduled",
@@ -276,7 +288,7 @@ LANGUAGES = word_list(
     "ukrainian greek turkish arabic hebrew hindi bengali tamil urdu persian mandarin cantonese chinese japanese "
     "korean vietnamese thai indonesian swahili hungarian romanian bulgarian serbian croatian slovak slovene "
     "estonian latvian lithuanian icelandic irish welsh catalan basque python rust java kotlin go haskell ruby "
-    "scala elixir typescript javascript"
+    "scala elixir typescript javascript swift dart php perl lua zig erlang clojure fortran cobol"
 )
 
 

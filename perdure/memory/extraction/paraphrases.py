@@ -2,6 +2,7 @@
 
 import re
 
+from perdure.memory.extraction.lexicon import MONTHS, WEEKDAYS
 from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.verbs import FORMS
 
@@ -37,6 +38,12 @@ _GONE = frozenset({"run"})
 _PHRASES = tuple(
     (regex(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE), plain)
     for pattern, plain in (
+        (
+            r"(?:(?:has|have|had|is|are) )?(?:went|gone|go|goes|rose|risen|rises|fell|fallen|falls|dropped"
+            r"|climbed|jumped"
+            r"|crept|shrank|shrunk|grew|grown) (?:(?:up|down|back) )?to (?=[$€£]?\d)",
+            "changed to ",
+        ),
         (r"(?:is|are) (?:now )?(?:in charge of|responsible for)", "handles"),
         (r"(?:takes?|took|taking) care of|looks? after|looked after", "handles"),
         (r"(?:i|we) (?:want|would like|need|like|wish) you to|you (?:should|must|can|may)", ""),
@@ -51,6 +58,12 @@ _PHRASES = tuple(
         (r"(?:am|'m) (?:an? )?right-hander|(?:write|writes) with (?:my|the) right hand", "am right-handed"),
         (r"(?:am|'m) not (?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "hate"),
         (r"(?:am|'m) (?:really |very |so )?(?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "like"),
+        (
+            r"^(?:the|my|our) (?P<noun>[\w'-]+(?: [\w'-]+)?) (?:that |which )?(?P<who>i|we) (?:use|employ"
+            r"|work with|rely on|go with)"
+            r" (?P<be>is|are)",
+            r"our \g<noun> \g<be>",
+        ),
         (
             r"^(?P<det>the|my|our) (?P<noun>[\w'-]+) (?:that |which )?(?:i|we) (?P<does>[a-z]+)"
             r"(?: (?P<prep>to|in|at|on|with|from))? (?P<be>is|are)",
@@ -73,9 +86,17 @@ _PHRASES = tuple(
             r"(?:am|'m|are|'re) back to(?= )(?! (?:\w+ing|the|my|our|an?|square|work|normal|bed)\b)",
             "switched to",
         ),
+        (
+            rf"(?:am|'m|are|'re) back on (?!(?:{'|'.join((*WEEKDAYS, *MONTHS))})\b)(?=(?-i:[A-Z]))",
+            "switched to ",
+        ),
         (r"(?P<be>am|is|are|'m|'s|'re) back (?=(?:at|in|on|with) )", r"\g<be> "),
         (r"(?:am|'m|are|'re|is) (?:down|up) to (?=\d|one\b|two\b|three\b|four\b|five\b|six\b)", "have "),
         (r"(?:have |has )?(?:finally )?(?:got|gotten) rid of", "quit"),
+        (
+            r"^(?P<who>i|we)(?: have|'ve)? (?:sold|donated|given away|gave away) (?P<what>my|our)",
+            r"\g<who> quit \g<what>",
+        ),
         (
             r"(?:have |has )?left (?=(?:the |our |my )?(?:[\w'-]+ ){0,3}(?:club|team|band|choir|group|union"
             r"|committee|board|council"
@@ -85,9 +106,34 @@ _PHRASES = tuple(
         (r"(?P<who>i|we|he|she|they) gets? to (?=(?:work|school|town|uni|college|the office)\b)", r"\g<who> go to "),
         (r"(?:have|has|had) (?:come|grown|learned|learnt|started|begun|got used) to(?= \w+)", ""),
         (r"(?:ended|ends|wound|winds|finished) up (?=(?:on|in|at|with|as|under|being)\b)", "is "),
-        (r"(?:have |has )?put (?P<what>(?:the|my|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)", r"raised \g<what> to"),
+        (
+            r"(?:have |has )?(?:put|turned|brought|dialled|dialed) (?P<what>(?:the|my"
+            r"|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)",
+            r"raised \g<what> to",
+        ),
+        (
+            r"^(?:i|we)(?: have|'ve)? (?:put|placed|moved|hung|brought) (?P<what>(?:the|my|our) [\w' -]{2,40}?) back "
+            r"(?P<where>on|in|at|under|behind|beside)(?= )(?! \d)",
+            r"\g<what> is \g<where>",
+        ),
+        (
+            r"^(?P<who>i|we)(?: am|'m| are|'re)? (?P<how>cycl|bik|walk|driv|jogg?)(?:e"
+            r"|ing)? to (?P<where>work|school|uni|the office)",
+            r"\g<who> commute to \g<where> with \g<how>",
+        ),
+        (
+            r"^(?P<who>i|we)(?: am|'m| are|'re)? (?:take|taking|ride|riding|catch|catching|use|using) (?:the"
+            r"|my|our|an?) "
+            r"(?P<how>\w+(?: \w+){0,2}?) to (?P<where>work|school|uni|the office)",
+            r"\g<who> commute to \g<where> with \g<how>",
+        ),
+        (r"^call me (?=(?-i:[A-Z]))", "my nickname is "),
         (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
         (r"ahead of", "above"),
+        (
+            r"^(?P<one>[\w' -]{2,30}?) (?:beats?|trumps?|tops?) (?P<other>[\w' -]{2,30}?)(?: for (?:me|us))",
+            r"I prefer \g<one> over \g<other>",
+        ),
         (r"had to (?=(?:move|change|switch|raise|lower|increase|reduce|cut|push|shift|swap|replace|extend) )", ""),
         (
             r"(?:(?:has|have|had|was|were|is|are) )?(?:been )?(?:gone|went|set|moved|switched|changed|put|reset"

@@ -18,6 +18,7 @@ from perdure.memory.extraction.lexicon import (
     PRONOUNS,
     word_list,
 )
+from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.verbs import ASKED, FORMS
 
 _PARTICLES = frozenset({"up", "out", "off", "down", "away", "back", "over", "rid"})
@@ -43,7 +44,7 @@ def verb_at(words: Sequence[str], *, last: bool = False) -> int | None:
             places.append(place)
     if not places or places[0] == len(words) - 1:
         # "Warns about unused imports" ends with what may be a verb as well.
-        unknown = _unknown_verb(lower)
+        unknown = _unknown_verb(words, lower)
         return places[0] if unknown is None and places else unknown
     return _first_of_chain(lower, places[-1]) if last else places[0]
 
@@ -64,12 +65,7 @@ def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  #
     after = lower[place + 1] if place + 1 < len(lower) else ""
     base = FORMS[word]
     if place == 0:
-        # An imperative: "Book me a window seat". "Invoice A-700 was paid" and "feed got pricey" are none.
-        if word != base or not after or after in AUXILIARIES or word in ("back", "last", "right"):
-            return False
-        if word in ASKED or after in DETERMINERS | {"me", "us"}:
-            return True
-        return not any(other in AUXILIARIES or other in FORMS for other in lower[1:5])
+        return _is_imperative(words, lower)
     if before in DETERMINERS or before in PREPOSITIONS or word.endswith("ing") or words[place][:1].isupper():
         return False
     if before in PRONOUNS or before in PASSING or before in NEGATIONS or before == "longer":
@@ -79,7 +75,7 @@ def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  #
     plural = before.endswith("s") and not before.endswith(("ss", "us", "is"))
     if word == base and plural:
         return True
-    if after in FORMS and base != "get":
+    if after in FORMS and base != "get" and not (len(before) == 1 and words[place - 1].isupper()):
         # Of two verbs in a row the second one is it where it agrees: "lunch orders go", "the build runs".
         noun_is_plural = word.endswith("s")
         if place + 2 == len(lower) and noun_is_plural and after == FORMS[after] and after not in _WITHOUT_OBJECT:
@@ -87,14 +83,38 @@ def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  #
         if after.endswith("ed") or (after == FORMS[after]) == noun_is_plural:
             return False
     if word == base:
+        if words[place - 1].isupper() and any(
+            FORMS.get(other, other) != other or other in BE for other in lower[place + 1 :]
+        ):
+            # "The VAT rate on invoices is …".
+            return False
         return "and" in lower[:place] or (any(character.isupper() for character in words[place - 1][:1]) and place > 1)
     return True
+
+
+def _is_imperative(words: Sequence[str], lower: Sequence[str]) -> bool:
+    """Return whether words begin with what is asked for: "Book me a window seat".
+
+    "Invoice A-700 was paid", "feed got pricey" and "service A calls service B" begin with nothing of the kind.
+    """
+    word, after = lower[0], lower[1] if len(lower) > 1 else ""
+    if word != FORMS[word] or not after or after in AUXILIARIES or word in ("back", "last", "right"):
+        return False
+    if is_identifier(after) or (len(after) == 1 and words[1].isupper()):
+        return not any(other in AUXILIARIES or _is_of_third(other) for other in lower[2:4])
+    if word in ASKED or after in DETERMINERS | {"me", "us"}:
+        return True
+    return not any(other in AUXILIARIES or other in FORMS for other in lower[1:5])
+
+
+def _is_of_third(word: str) -> bool:
+    return word.endswith("s") and FORMS.get(word, word) != word
 
 
 _UNKNOWN_AFTER = PREPOSITIONS | DETERMINERS | {"daily", "weekly", "hourly", "monthly", "nightly", "every", "only"}
 
 
-def _unknown_verb(lower: Sequence[str]) -> int | None:
+def _unknown_verb(words: Sequence[str], lower: Sequence[str]) -> int | None:
     """Return where a verb that no list has may stand: it ends in s, and what follows is no noun."""
     if len(lower) > 2 and lower[0] in FIRST_PERSON | {"they"} and lower[1].isalpha() and lower[1] not in PREPOSITIONS:
         return 1
@@ -104,7 +124,7 @@ def _unknown_verb(lower: Sequence[str]) -> int | None:
             word.endswith("s")
             and not word.endswith(("ss", "us", "is"))
             and lower[place - 1] not in DETERMINERS | PREPOSITIONS
-            and (after in _UNKNOWN_AFTER or after[0].isdigit() or after.endswith("ly"))
+            and (after in _UNKNOWN_AFTER or after[0].isdigit() or after.endswith("ly") or words[place + 1][0].isupper())
             and not lower[place - 1].endswith("s")
         ):
             return place

@@ -3,7 +3,7 @@
 import re
 
 from perdure.memory.extraction.announcements import announced
-from perdure.memory.extraction.lexicon import MONTHS, WEEKDAYS
+from perdure.memory.extraction.lexicon import MONTHS, TURNING_POINTS, WEEKDAYS
 from perdure.memory.extraction.patterns import regex
 
 _DAYS, _MONTHS = "|".join(WEEKDAYS), "|".join(MONTHS)
@@ -30,6 +30,12 @@ _OVER_AND = regex(
     re.IGNORECASE,
 )
 """What has ended, before what holds since: "the works are over and the market is on the square"."""
+_WAS_AND = regex(
+    r"^(?:the|my|our) [\w' -]{2,30}? (?:was|were|got|has been|have been) \w+,? (?:and|so) "
+    r"(?=(?:my|our|the) (?:[\w'-]+ ){1,3}(?:is|are) )",
+    re.IGNORECASE,
+)
+"""What was done to a thing, before what holds since: "The flat was sold and my landlord is Ms Duarte"."""
 _PRELUDE_AND = regex(
     r"^(?:they|he|she|someone|somebody|we|i)\s(?:have\s|has\s)?\w+ed\s[\w' -]{2,40}?\s(?:and|so)\s+"
     r"(?=(?:my|our"
@@ -54,6 +60,12 @@ _SINCE = regex(
     r"(?=(?:(?:mr|mrs|ms|dr) )?(?:[A-Z][\w'-]+ ){1,3}(?:is|are|has|runs|leads|does|teaches|handles)\b)",
 )
 """Since when somebody does something: "Since the summer break Yusuf Demir is our head coach"."""
+_AFTER_CHANGE = regex(
+    rf"^(?:since|after|following|with) (?:the|our|my|last|this) (?:[\w-]+ )?(?:{TURNING_POINTS}),? "
+    r"(?=(?:the|my|our) \S+ \S+ \S+)",
+    re.IGNORECASE,
+)
+"""The change since which something holds: "After the rebrand our logo is amber"."""
 _SINCE_WHEN = regex(
     r"(?:^|(?<=[:;,] ))since (?:yesterday|(?:last|this) (?:night|week|month|year|term|season|spring|summer|autumn"
     rf"|winter|{_DAYS})|{_DAYS}|{_MONTHS})(?! (?:is|are|was|were)\b),? (?!it\b)(?=\S+ \S+)",
@@ -119,15 +131,16 @@ def without_prelude(sentence: str) -> tuple[str, bool]:
         (led := pattern.match(sentence)) and not _SPEAKS.match(sentence, led.end()) for pattern in (_BECAUSE, _DID_AND)
     )
     sentence = _IS_BACK_AND.sub(r"\g<who> is ", _DID_AND.sub("", _BECAUSE.sub("", sentence)))
+    sentence = _WAS_AND.sub("", sentence)
     sentence = _PRELUDE_AND.sub("", _MOVED_AND.sub(r"\g<who> ", _WAS_DONE.sub("", sentence)))
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
     sentence = _SCRAPPED.sub(r"\g<mine> \g<what>", sentence)
     sentence = _CAREFUL_WITH.sub(r"\g<said>\g<topic>", sentence)
-    began = moved or any(pattern.match(sentence) for pattern in (_SINCE, _TURNED_OUT, _WITH_NEW))
+    began = moved or any(pattern.match(sentence) for pattern in (_SINCE, _AFTER_CHANGE, _TURNED_OUT, _WITH_NEW))
     sentence = _WITH_NEW.sub("", _TURNED_OUT.sub("", sentence))
     plain = without_since_when(sentence)
     began |= plain != sentence and not _SPEAKS.match(plain)
-    return announced(_SINCE.sub("", plain)), began
+    return announced(_AFTER_CHANGE.sub("", _SINCE.sub("", plain))), began
 
 
 def without_since_when(sentence: str) -> str:

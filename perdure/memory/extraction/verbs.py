@@ -67,6 +67,7 @@ show=shows,showed,shown,showing shut=shuts,shutting sit=sits,sat,sitting sleep=s
 speak=speaks,spoke,spoken,speaking spend=spends,spent,spending stand=stands,stood,standing
 swim=swims,swam,swum,swimming teach=teaches,taught,teaching tell=tells,told,telling think=thinks,thought,thinking
 wake=wakes,woke,woken,waking wear=wears,wore,worn,wearing win=wins,won,winning write=writes,wrote,written,writing
+rewrite=rewrites,rewrote,rewritten,rewriting
 drink=drinks,drank,drunk,drinking drive=drives,drove,driven,driving eat=eats,ate,eaten,eating
 fall=falls,fell,fallen,falling feed=feeds,fed,feeding feel=feels,felt,feeling find=finds,found,finding
 fly=flies,flew,flown,flying forbid=forbids,forbade,forbidden,forbidding
@@ -148,7 +149,7 @@ _CLASSES = {
         coordinate look-after take-care-of direct chair host head do cover mind drive cook cut clean walk treat
         mentor tutor babysit guide moderate conduct captain curate edit
     """,
-    "write": "write code program implement",
+    "write": "write code program implement rewrite",
     "cost": "cost charge",
     "go": "go send report ship route forward deliver post escalate direct redirect",
     "change": """

@@ -41,6 +41,8 @@ _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "aga
 """Kinds of phrases that say of what, rather than what: another one is another thing."""
 _CONTRARY = {"before": "after", "after": "before", "with": "without", "without": "with"}
 """Kinds of phrases that say the contrary of the same."""
+_REMOTE = frozenset(map(stem, word_list("online remote virtual")))
+"""What is held so has no place."""
 _WISHES = frozenset({"like", "want", "prefer"})
 _HAPPENING = frozenset({"air", "happen", "meet"})
 """What says when or where something is, as "be" does."""
@@ -248,7 +250,9 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     if not differing:
         if more and less:
             contrary = any(facets.get(kind) == others.get(_CONTRARY[kind]) for kind in less & _CONTRARY.keys())
-            likely = contrary or ("object" in shared and one.verb == other.verb)
+            remote = {*more, *less} == {"object", "place"} and _REMOTE & {*one.words, *other.words}
+            alike = one.verb == other.verb and ("object" in shared or one.verb == "cost")
+            likely = contrary or remote or alike
             return Agreement.LIKELY if likely else Agreement.APART
         return Agreement.APART if more or less else Agreement.SAME
     if len(differing) > 1:
@@ -278,7 +282,8 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         )
         # "Works with Slack" and "with Jira", "in Rome" and "in room 4": both can be, unless it says that it changed.
         numbered = [any(map(is_identifier, words[kind])) for words in (facets, others)]
-        unlike = not new.revises and (kind not in _SINGLE or numbered[0] != numbered[1])
+        single = kind in _SINGLE or (kind == "from" and one.verb in ("leave", "come"))
+        unlike = not new.revises and (not single or numbered[0] != numbered[1])
         found = Agreement.LIKELY if several or elsewhere or unlike else Agreement.CONTRADICTION
     return Agreement.LIKELY if found is Agreement.CONTRADICTION and (more | less) else found
 

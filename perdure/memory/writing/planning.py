@@ -94,8 +94,10 @@ class _Beside:
         terms = item.assertion.about if item.assertion else ()
         ids = {identifier: None for term in terms for identifier in self._about.get(term, ())}
         if says_it_was_otherwise(item.content):
-            shared = Counter(one for word in told(item.content).order for one in self._saying.get(word, ()))
+            said = told(item.content)
+            shared = Counter(one for word in said.order for one in self._saying.get(word, ()))
             ids |= {one: None for one, words in shared.items() if words >= LEAST_SHARED}
+            ids |= {one: None for words in said.former for word in words for one in self._saying.get(word, ())}
         # What an earlier attempt has made of the items still to come was not there when they were decided on first.
         left = [identifier for identifier in ids if identifier not in self._ahead]
         return [entry for identifier in left if isinstance(entry := self.entries[identifier], Memory)]
@@ -105,9 +107,7 @@ class _Beside:
         return self._replaced[target]
 
     def _list(self, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            if not isinstance(entry, Memory):
-                continue
+        for entry in (one for one in entries if isinstance(one, Memory)):
             for term in entry.assertion.about if entry.assertion else ():
                 self._about[term][entry.id] = None
             for word in told(entry.text).order if self._changes else ():

@@ -27,16 +27,23 @@ _TURNED = re.compile(r"\b(?:turned|reversed|flipped|inverted|swapped|other way (
 _HEADLINE = re.compile(r"[\w ]*change:", re.IGNORECASE)
 _OF_TWO = re.compile(r",|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
 """Joins what is said of one thing and of another."""
+_VALUE = re.compile(
+    r"^.*\b(?:(?P<be>is|are|uses?|using)|in|on|with|by|via|through) (?:the |an? )?(?P<value>[^,;]+?)\W*$", re.IGNORECASE
+)
 _OWNED = re.compile(r"\w['’]s? ([a-z][\w-]+)", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
+_MOVED = re.compile(r"\bmoved\b", re.IGNORECASE)
 LEAST_SHARED = 2
 """Words that a change shares with what it changes, at the least. A choice."""
 
 
 def changes(new: Telling, old: Telling) -> bool:
     """Return whether a statement about a change says that an earlier one no longer holds."""
-    if new.adds or len(old.words & new.words) < LEAST_SHARED:
+    if new.adds:
         return False
+    if len(old.words & new.words) < LEAST_SHARED:
+        # "Our ERP is Odoo", "Odoo was replaced by Dolibarr".
+        return new.changed and any(_gives_up(new, words, old) for words in new.former)
     if _is_swapped(old, new):
         return True
     if not new.revised:
@@ -104,7 +111,23 @@ def _is_done(passive: Telling, active: Telling) -> bool:
 
 def _names_former(one: Telling, other: Telling) -> bool:
     """Return whether one says of what the other says that it was so before, and both are about little else."""
-    return any(words <= other.stated and len(other.words - words - one.words) <= 1 for words in one.former)
+    for words in one.former:
+        left, own = other.words - words - one.words, one.words - words - other.words
+        # "The library moved from building 3 to 5" is not about the canteen in building 3.
+        is_about = bool(one.words & other.words - words) or len(own) <= 1
+        if words <= other.stated and (not left or (len(left) == 1 and is_about)):
+            return True
+    return False
+
+
+def _gives_up(new: Telling, former: frozenset[str], old: Telling) -> bool:
+    """Return whether a statement names what gave way to what, and nothing else, and an earlier one what it was."""
+    if not former or len(new.words - former) > 1:
+        return False
+    said = _VALUE.search(old.text)
+    # Who moved from Lyon does not say where somebody else lives.
+    told_so = said is not None and (said["be"] or not _MOVED.search(new.text))
+    return said is not None and bool(told_so) and told(said["value"]).words == former
 
 
 def _is_revalued(old: Telling, new: Telling) -> bool:
