@@ -131,7 +131,7 @@ _PHRASES = tuple(
         (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
         (r"ahead of", "above"),
         (
-            r"^(?P<one>[\w' -]{2,30}?) (?:beats?|trumps?|tops?) (?P<other>[\w' -]{2,30}?)(?: for (?:me|us))",
+            r"^(?P<one>[\w'-]+(?: [\w'-]+)?) (?:beats?|trumps?|tops?) (?P<other>[\w'-]+(?: [\w'-]+)?) for (?:me|us)",
             r"I prefer \g<one> over \g<other>",
         ),
         (r"had to (?=(?:move|change|switch|raise|lower|increase|reduce|cut|push|shift|swap|replace|extend) )", ""),
