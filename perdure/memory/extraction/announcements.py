@@ -1,6 +1,7 @@
 """What is named behind its announcement, as the plain statement of it: "New captain of our team: Kim". Pure."""
 
 import re
+from collections.abc import Callable
 
 from perdure.memory.extraction.lexicon import MEASURES, SHARED_ROLES
 from perdure.memory.extraction.patterns import regex
@@ -117,21 +118,10 @@ def announced(sentence: str) -> str:
     >>> announced("New captain of our team: Kim.")
     'the captain of our team changed to Kim'
     """
-    sentence = _MEASURED.sub(_as_measured, sentence.rstrip(" .!"))
-    sentence = _BACK_AS.sub(r"\g<role> changed to \g<who>", sentence)
-    sentence = _UNSAID_WHO.sub(r"We've \g<did> ", _BACK_TO.sub(r"\g<what> changed to \g<value>", sentence))
-    sentence = _ROLE_TO.sub(r"the \g<role> changed to \g<who>", sentence)
-    sentence = _HANDED_OVER.sub(
-        r"Now \g<who> handles \g<what>", _OVER.sub(r"I prefer \g<one> over \g<other>", sentence)
-    )
-    sentence = _GAVE_WAY.sub(r"\g<new> has replaced \g<old>\g<role>", sentence)
-    sentence = _OWNERSHIP.sub(lambda match: f"Now {match['who']} handles the {match['of'] or match['what']}", sentence)
-    sentence = _THAT_IS.sub(r"\g<what> is \g<value>", _ENDED.sub(r"I've cancelled \g<what>", sentence))
-    sentence = _REPLACED.sub(r"\g<owner> \g<what> changed to \g<new>", sentence)
-    sentence = _WENT_UP.sub(r"\g<what> changed to \g<value>", sentence)
-    sentence = _NEW_IN_OFFICE.sub(_as_holder, sentence)
-    sentence = _HAS_NEW.sub(_as_change, _CHANGED_TO.sub(_as_own_change, sentence))
-    return _NEW_OF.sub(r"\g<what> changed to \g<value>", sentence)
+    sentence = sentence.rstrip(" .!")
+    for pattern, plain in _PLAIN:
+        sentence = pattern.sub(plain, sentence)
+    return sentence
 
 
 def _as_measured(match: re.Match[str]) -> str:
@@ -156,16 +146,43 @@ def _as_holder(match: re.Match[str]) -> str:
 def _as_change(match: re.Match[str]) -> str:
     if _is_one_of_many(match["role"]):
         return match[0]
-    who = match["who"]
-    owner = {"i": "my", "we": "our"}.get(who.lower(), f"{who}'s")
-    return f"{owner} {match['role']} changed to {match['value']}"
+    return f"{_owner(match['who'])} {match['role']} changed to {match['value']}"
 
 
 def _as_own_change(match: re.Match[str]) -> str:
-    owner = "my" if match["who"].lower() == "i" else "our"
-    return f"{owner} {_one(match['what'])} changed to {match['new'] or match['is']}"
+    return f"{_owner(match['who'])} {_one(match['what'])} changed to {match['new'] or match['is']}"
+
+
+def _owner(who: str) -> str:
+    return {"i": "my", "we": "our"}.get(who.lower(), f"{who}'s")
 
 
 def _one(things: str) -> str:
     """Return what is one of things: "gyms", of which one was changed for another."""
     return things[:-1] if re.search(r"[^su]s$", things) else things
+
+
+def _as_task(match: re.Match[str]) -> str:
+    return f"Now {match['who']} handles the {match['of'] or match['what']}"
+
+
+_PLAIN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_MEASURED, _as_measured),
+    (_BACK_AS, r"\g<role> changed to \g<who>"),
+    (_BACK_TO, r"\g<what> changed to \g<value>"),
+    (_UNSAID_WHO, r"We've \g<did> "),
+    (_ROLE_TO, r"the \g<role> changed to \g<who>"),
+    (_OVER, r"I prefer \g<one> over \g<other>"),
+    (_HANDED_OVER, r"Now \g<who> handles \g<what>"),
+    (_GAVE_WAY, r"\g<new> has replaced \g<old>\g<role>"),
+    (_OWNERSHIP, _as_task),
+    (_ENDED, r"I've cancelled \g<what>"),
+    (_THAT_IS, r"\g<what> is \g<value>"),
+    (_REPLACED, r"\g<owner> \g<what> changed to \g<new>"),
+    (_WENT_UP, r"\g<what> changed to \g<value>"),
+    (_NEW_IN_OFFICE, _as_holder),
+    (_CHANGED_TO, _as_own_change),
+    (_HAS_NEW, _as_change),
+    (_NEW_OF, r"\g<what> changed to \g<value>"),
+)
+"""Each announcement, and the plain statement of it; the later ones find what the earlier ones have made."""

@@ -30,6 +30,7 @@ _OF_TWO = re.compile(r",|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
 _VALUE = re.compile(
     r"^.*\b(?:(?P<be>is|are|uses?|using)|in|on|with|by|via|through) (?:the |an? )?(?P<value>[^,;]+?)\W*$", re.IGNORECASE
 )
+"""What a statement ends with: what something is, what is used, or where or how something is done."""
 _OWNED = re.compile(r"\w['’]s? ([a-z][\w-]+)", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
 _MOVED = re.compile(r"\bmoved\b", re.IGNORECASE)
@@ -126,8 +127,9 @@ def _gives_up(new: Telling, former: frozenset[str], old: Telling) -> bool:
         return False
     said = _VALUE.search(old.text)
     # Who moved from Lyon does not say where somebody else lives.
-    told_so = said is not None and (said["be"] or not _MOVED.search(new.text))
-    return said is not None and bool(told_so) and told(said["value"]).words == former
+    if said is None or (_MOVED.search(new.text) and not said["be"]):
+        return False
+    return told(said["value"]).words == former
 
 
 def _is_revalued(old: Telling, new: Telling) -> bool:
