@@ -1,6 +1,7 @@
 """Fixtures that all tests share: the real servers, and which tests run alone."""
 
 import gc
+import logging
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from uuid import uuid4
 import hypothesis
 import pytest
 import pytest_asyncio
+import structlog
 
 from localservers import Fleet, Server, ensure, find_all, running, stop
 from perdure.expressions.evaluation import _compiled, _split  # pyright: ignore[reportPrivateUsage]
@@ -192,6 +194,17 @@ def no_configured_temporal() -> Generator[None]:
                 patch.delenv(variable)
         patch.setenv("TEMPORAL_CONFIG_FILE", os.devnull)
         yield
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Generator[None]:
+    """Take back what a test has set up to be logged: after a command that logs errors alone, no test sees a warning."""
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    yield
+    root.handlers = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,5 +1,4 @@
 import json
-import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -125,8 +124,6 @@ def test_an_unknown_variable_is_warned_of_once_naming_the_nearest(
 ) -> None:
     # A name of its own: whatever ran before in this process may have been warned of the usual one.
     monkeypatch.setenv("PERDURE_REDIS_URI", "redis://h")
-    # Whatever ran before in this process may have set what is logged.
-    caplog.set_level(logging.WARNING, logger="perdure.variables")
     for _ in range(2):
         Settings()
     told = [one.getMessage() for one in caplog.records]

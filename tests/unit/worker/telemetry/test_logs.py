@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Generator
 
 import pytest
 import structlog
@@ -19,16 +18,6 @@ from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import ActivityInterceptor, attempt_of, details_of
 from worker.telemetry import configure_logging
 from worker.telemetry.attempts import AttemptInterceptor
-
-
-@pytest.fixture(autouse=True)
-def restored() -> Generator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    yield
-    root.handlers = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
 
 
 def choke(content: str) -> None:
