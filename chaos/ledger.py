@@ -79,12 +79,13 @@ def _lines(ledger: Path) -> list[str]:
 
 
 def _append(ledger: Path, line: str) -> None:
-    written = f"{line:<{LINE - 1}}\n".encode()
+    written = line.encode().ljust(LINE - 1) + b"\n"
     if len(written) != LINE:
         raise ValueError(f"a line of the ledger has at most {LINE - 1} bytes; this one has {len(written) - 1}")
     handle = os.open(ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(handle, written)
+        if os.write(handle, written) != LINE:
+            raise OSError(f"a line of {ledger} was written in part")
         os.fsync(handle)
     finally:
         os.close(handle)

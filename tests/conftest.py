@@ -196,14 +196,23 @@ def no_configured_temporal() -> Generator[None]:
         yield
 
 
+_FAILED_ATTEMPTS = "temporalio.activity"
+_LOGGERS = ("", "httpx", "httpx2", "openai", "mcp")
+"""What the set-up of log lines changes the level of."""
+
+
 @pytest.fixture(autouse=True)
 def logging_as_before() -> Generator[None]:
     """Take back what a test has set up to be logged: after a command that logs errors alone, no test sees a warning."""
     root = logging.getLogger()
-    handlers, level = root.handlers, root.level
+    handlers = list(root.handlers)
+    levels = {name: logging.getLogger(name).level for name in _LOGGERS}
+    filters = list(logging.getLogger(_FAILED_ATTEMPTS).filters)
     yield
     root.handlers = handlers
-    root.setLevel(level)
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+    logging.getLogger(_FAILED_ATTEMPTS).filters = filters
     structlog.reset_defaults()
 
 

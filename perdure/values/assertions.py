@@ -23,8 +23,6 @@ _AFTER_NOUN = frozenset(
     ["in", "on", "at", "of", "for", "from", "to", "with", "by", "before", "after", "over", "during", "between", "about"]
 )
 
-_SERVING = frozenset({"provider", "vendor", "tool", "system", "platform", "service", "software", "app", "supplier"})
-"""What is named after what it serves: "payroll provider"."""
 _OUTDOING = frozenset({"beat", "outrank", "trump"})
 _COMPARING = frozenset(["over", "than", "above", "below", "before", "after"])
 
@@ -61,9 +59,7 @@ class Assertion(Passed):
         whole = self.subject.split()
         end = next((place for place, word in enumerate(whole) if place and word in _AFTER_NOUN), len(whole))
         nouns = [word for word in whole[:end] if not any(character.isdigit() for character in word)] or whole[:end]
-        # "We switched payroll to Deel" is about the payroll provider.
-        served = nouns[-2:-1] if nouns[-1] in _SERVING else []
-        terms = (*map(stem, (nouns[-1], *served)), *self._compared(), *said)
+        terms = (stem(nouns[-1]), *self._compared(), *said)
         return (*terms, self.attribute) if person in SPEAKERS else terms
 
     def _compared(self) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from perdure.memory.extraction.lexicon import MEASURES, SHARED_ROLES
+from perdure.memory.extraction.lexicon import MEASURES, SHARED_ROLES, is_exchangeable
 from perdure.memory.extraction.patterns import regex
 
 _NEW_OF = regex(
@@ -22,13 +22,13 @@ _NEW_IN_OFFICE = regex(
 _CHANGED_TO = regex(
     r"^(?:[\w' -]{2,40},? )?(?P<who>i|we)(?:'ve| have)? (?:changed|switched|swapped) (?:(?:my|our) )?"
     r"(?P<what>[\w' -]{2,30}?)(?:: (?P<new>[^,;:]{2,40}?) it is(?= now| these days|[.!]?$)"
-    r"|[,:;] (?:i'm|we're|it's) (?:at |with |on )?(?P<is>[^,;:]{2,40}?)(?: now| these days| from now on)?$)",
+    r"|[,:;] (?:i'm|we're) (?:at|with|on) (?P<is>(?-i:[A-Z])[^,;:]{1,40}?)(?: now| these days| from now on)?$)",
     re.IGNORECASE,
 )
 """What was changed, before to what: "I've changed running shoes: Saucony it is", "I changed gyms, I'm at Ox now"."""
 _HAS_NEW = regex(
     r"^(?P<who>[\w'’ -]{1,40}?)(?:(?:'ve| has| have)(?: got| hired| found| chosen)?| got| hired"
-    r"| found) (?:an? (?:new|different)|another) (?P<role>[\w' -]{2,30}?)[,:] "
+    r"| found) an? (?:new|different) (?P<role>(?:(?!for |of |in |at |with )[\w'-]+ ){0,2}[\w'-]+)[,:] "
     r"(?:(?:it|he|she)(?:'s| is) |called |named |number )?(?P<value>(?-i:[A-Z0-9])[^,;:]{1,40})$",
     re.IGNORECASE,
 )
@@ -40,16 +40,18 @@ _MEASURED = regex(
 )
 """How much something measures, before of what: "Depth of the well: 40 metres"."""
 _REPLACED = regex(
-    r"^(?:i|we)(?:'ve| have)? (?:finally )?(?:(?:swapped|exchanged|traded) (?=.* for )|(?:replaced|upgraded|changed) )"
+    r"^(?:i|we)(?:'ve| have)? (?:finally )?(?:(?:swapped|exchanged|traded) (?=.* for )|replaced |changed (?=.* (?:for"
+    r"|to) )|upgraded (?=.* to ))"
     r"(?P<owner>my|our|the) (?:old )?(?P<what>[\w' -]{2,30}?) (?:for|with|by|to) (?:an? |the )?"
-    r"(?P<new>[\w' .-]{2,40})$",
+    r"(?P<new>(?!\w+sel(?:f|ves)\b)[\w' .-]{2,40})$",
     re.IGNORECASE,
 )
 """What one thing was replaced with: "We replaced our old tractor with a Valtra"."""
 _WENT_UP = regex(
     r"^(?:[\w' ]{2,25}, )?(?P<what>(?:my|our|the) (?:rent|price|fee|fare|rate|cost|membership|salary"
     r"|subscription|premium|tariff|admission|toll)s?(?: (?:of|for|at|to) [\w' -]{2,40}?)?) "
-    r"(?:went|has gone|have gone|goes|was put|is going) (?:up|down): (?P<value>[$€£]?\d(?!.*(?:more|less|per ?cent"
+    r"(?:went|has gone|have gone|goes|was put|is going) (?:up|down): (?P<value>[$€£]?\d(?!.*(?:more|less"
+    r"|extra|on top|in a row|per ?cent"
     r"|%))[^:;]{0,40})$",
     re.IGNORECASE,
 )
@@ -70,7 +72,7 @@ _UNSAID_WHO = regex(
 )
 """What the speaker did, who is not named: "Moved our retro to Thursday"."""
 _HANDED_OVER = regex(
-    r"^(?:(?-i:[A-Z])[\w'-]+) (?:has |have )?(?:handed|passed) (?:over )?(?P<what>(?:the|my"
+    r"^(?P<giver>(?-i:[A-Z])[\w'-]+) (?:has |have )?(?:handed|passed) (?:over )?(?P<what>(?:the|my"
     r"|our) [\w' -]{2,40}?) (?:over )?to "
     r"(?P<who>(?-i:[A-Z])[\w'-]+)(?:,? who \w+ (?:it|them)(?: now)?)?(?: (?:now|last \w+|this \w+))?$",
     re.IGNORECASE,
@@ -93,12 +95,12 @@ _OWNERSHIP = regex(
 """Who has something now: "Ownership of the billing service passed from Bo to Ann"."""
 _OVER = regex(
     r"^(?P<one>[\w'-]+(?: [\w'-]+)?) over (?P<other>[\w'-]+(?: [\w'-]+)?)(?:,? (?:please|for me|any day"
-    r"|every time|now))*$",
+    r"|every time|now))+$",
     re.IGNORECASE,
 )
 """What is preferred, without a verb: "Tabs over spaces, please"."""
 _GAVE_WAY = regex(
-    r"^(?P<old>[\w' .+-]{2,40}?) (?:was|were|is|are|has been|have been|got) (?:replaced|succeeded"
+    r"^(?P<old>[\w' .+&-]{2,40}?) (?:was|were|is|are|has been|have been|got) (?:replaced|succeeded"
     r"|superseded|swapped(?: out)?) (?:by|with|for) "
     r"(?P<new>[\w' .+-]{2,40}?)(?P<role> as [\w' -]{2,40})?$",
     re.IGNORECASE,
@@ -138,13 +140,19 @@ def _is_one_of_many(role: str) -> bool:
 
 
 def _as_holder(match: re.Match[str]) -> str:
-    if _is_one_of_many(match["role"]):
+    if not is_exchangeable(match["role"]):
         return match[0]
     return f"the {match['role']} of {match['what']} changed to {match['who']}"
 
 
+def _as_returned(match: re.Match[str]) -> str:
+    noun = match["role"].rsplit(maxsplit=1)[-1]
+    return f"{match['role']} changed to {match['who']}" if is_exchangeable(noun) else match[0]
+
+
 def _as_change(match: re.Match[str]) -> str:
-    if _is_one_of_many(match["role"]):
+    last = match["role"].rsplit(maxsplit=1)[-1]
+    if not is_exchangeable(last) or _is_one_of_many(match["role"]):
         return match[0]
     return f"{_owner(match['who'])} {match['role']} changed to {match['value']}"
 
@@ -168,12 +176,12 @@ def _as_task(match: re.Match[str]) -> str:
 
 _PLAIN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_MEASURED, _as_measured),
-    (_BACK_AS, r"\g<role> changed to \g<who>"),
+    (_BACK_AS, _as_returned),
     (_BACK_TO, r"\g<what> changed to \g<value>"),
     (_UNSAID_WHO, r"We've \g<did> "),
     (_ROLE_TO, r"the \g<role> changed to \g<who>"),
     (_OVER, r"I prefer \g<one> over \g<other>"),
-    (_HANDED_OVER, r"Now \g<who> handles \g<what>"),
+    (_HANDED_OVER, r"Now \g<who> handles \g<what>, not \g<giver>"),
     (_GAVE_WAY, r"\g<new> has replaced \g<old>\g<role>"),
     (_OWNERSHIP, _as_task),
     (_ENDED, r"I've cancelled \g<what>"),

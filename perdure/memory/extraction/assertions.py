@@ -27,7 +27,7 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
-from perdure.memory.extraction.speech import LONGEST, spoken
+from perdure.memory.extraction.speech import LONGEST, evened, spoken
 from perdure.memory.extraction.times import period_of
 from perdure.memory.extraction.verbs import (
     CHANGING,
@@ -74,12 +74,13 @@ def assertion_of(text: str, at: datetime) -> Stated:
     """
     if len(text) > LONGEST:
         return Stated()
+    text = evened(text)
     period = period_of(_REPORTED.sub("", _OF_THE_USER.sub(_as_speaker, text)), at)
     plain, closing = spoken(period.text)
     # "Since May I wear glasses" is no end of a sentence that says that something changed.
     revises = closing and bool(plain)
     told = compared(plain) or compared(period.text) or period.text
-    clause = clause_of(conditional(told).what)
+    clause = None if _NOT_DONE.search(plain) else clause_of(conditional(told).what)
     revises = revises or bool(period.valid_from or period.valid_until)
     assertion = _asserted(clause, revises=revises) if clause else None
     if assertion is not None:
@@ -99,6 +100,14 @@ _REPORTED = regex(
     re.IGNORECASE,
 )
 """Who says it, before what holds."""
+
+
+_NOT_DONE = regex(
+    r"\b(?:(?:could|might|may|can) (?:have |be |been |\w+ly |always |just )*|(?:almost|nearly) )"
+    r"(?:mov|chang|switch|swap|push|shift|renam|replac|reschedul)e?(?:d|ed)?\b",
+    re.IGNORECASE,
+)
+"""What could be changed, or was not in the end, tells nothing of what is."""
 
 
 def _as_speaker(match: re.Match[str]) -> str:
@@ -128,6 +137,9 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
         attribute = "consume"
     if person and attribute in ("like", "want", "choose") and {"over", "than"} & {word.lower() for word in rest}:
         attribute, rest = "prefer", [word for word in rest if word.lower() not in ("better", "more", "rather")]
+    if clause.verb == "be" and clause.past and not (clause.passive or clause.revises or revises):
+        # What was may be so still, or not.
+        return None
     value = normalised([*rest, *clause.fronted])
     gratis = tuple(value) in _GRATIS or (value[:1] == ["free"] and value[1:2] in (["in"], ["for"]))
     attribute = "cost" if attribute == "be" and not person and gratis else attribute
@@ -184,7 +196,8 @@ def _turned(clause: Clause) -> Clause:
         return found
     is_holder = _is_name(clause.subject) and rest[:1] and rest[0] in OWNERS | {"the"} and len(rest) > 1
     # "Payday is the 25th" names no role.
-    if clause.verb in ("be", "become") and is_holder and not is_identifier(rest[1]):
+    numbered = is_holder and is_identifier(rest[1]) and (len(rest) == 2 or rest[2] in PREPOSITIONS)
+    if clause.verb in ("be", "become") and is_holder and not numbered:
         role, others = _cut(clause.rest[1:], PREPOSITIONS - {"of", "for"})
         role = role[1:] if role[:1] == ("new",) else role
         return clause._replace(subject=role, rest=(*clause.subject, *others))
@@ -268,10 +281,12 @@ def _switched(clause: Clause) -> Clause:
     others = [word for part in parts if part[0].lower() not in ("to", "into", "from") for word in part]
     if not target:
         return clause
-    # Who moved to oat milk lives nowhere else.
-    moved = clause.verb in ("move", "relocate") and (
-        target[0][:1].isupper() or target[0].lower() in DETERMINERS or not others
-    )
+    # Who moved to oat milk lives nowhere else, and neither does who moved to the marketing team, or as a child.
+    moved = clause.verb in ("move", "relocate") and (target[0][:1].isupper() or target[0].lower() in DETERMINERS)
+    if moved and others and others[0].lower() == "for" and others[1][:1].isalpha() and len(others) == 2:
+        moved = False
+    elif moved and (others or target[0].lower() in DETERMINERS | {"team"}):
+        return clause
     said = (*(["in"] if moved else []), *target, *others)
     return clause._replace(verb="live" if moved else "use", rest=said, former=former, revises=True)
 

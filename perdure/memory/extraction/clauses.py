@@ -29,6 +29,9 @@ from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.subordinates import without_circumstances
 from perdure.memory.extraction.verbs import CHANGING, FORMS, QUITTING, SINGLE
 
+_ABOUT_IT = word_list("of done complete completed finished")
+"""How a label goes on whose first word is only an opening: "Update done:", "Change of room:"."""
+
 
 class Clause(NamedTuple):
     """A clause in its parts; words are as they were said."""
@@ -67,8 +70,8 @@ _REPORT = regex(
     r"upgrade|complete|completed|migration|rollout|installation|install|maintenance|finished|success|alert|warning"
     r"|outcome|"
     r"went|round|mind|back|told|tells|said|says|confirms|switched|moved|true|fact|thing|again|settings|calendar"
-    r"|inventory|measurement|schedule|benchmark|detected|found|lint|linter|compiler|validator|profiler|crawler|watchdog"
-    r"|regression|incident|hotfix|retest|diff|telemetry|metrics|syslog)\b",
+    r"|inventory|measurement|schedule|benchmark|detected|found|lint|validator|crawler|watchdog"
+    r"|regression|incident|hotfix|retest|diff|syslog|merged|revert|reverted|rollback|protection|renovation)\b",
     re.IGNORECASE,
 )
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
@@ -135,7 +138,7 @@ def clause_of(sentence: str) -> Clause | None:
             continue
         named = any(is_identifier(word) for word in words) and not _RAN.search(segment)
         reports = _COMMAND.match(segment) or (_REPORT.search(segment) and not named)
-        if stop == ":" and reports and len(words) <= 5:
+        if stop == ":" and ((reports and len(words) <= 5) or words[0].lower() in _ABOUT_IT):
             continue
         if stop == ":" and len(words) <= 5 and (named or verb_at(words) in (None, 0)):
             label = tuple(words)

@@ -15,7 +15,7 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.patterns import regex
 from perdure.memory.extraction.phrases import normalised, stemmed
-from perdure.memory.extraction.speech import LONGEST, calm, spoken, tokens_of
+from perdure.memory.extraction.speech import LONGEST, calm, evened, spoken, tokens_of
 from perdure.memory.extraction.verbs import CLASS, CONSUMING, FORMS
 from perdure.words import stem
 
@@ -171,6 +171,7 @@ def told(text: str) -> Telling:
     """Return a sentence with its words, in the form in which they are compared."""
     if len(text) > LONGEST:
         return Telling(text, (), frozenset(), frozenset(), ordered=False)
+    text = evened(text)
     plain, _ = spoken(calm(text))
     order: dict[str, None] = {}
     names: set[str] = set()

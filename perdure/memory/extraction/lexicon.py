@@ -77,7 +77,10 @@ MEASURES = {"depth": "deep", "height": "high", "width": "wide", "length": "long"
 """What is measured, to the word that says it of what is."""
 CURRENCIES = word_list("eur euro euros usd dollar dollars gbp pound pounds chf franc francs kronor yen cent cents")
 COLOURS = word_list(
-    "red blue green yellow black white grey gray brown orange purple pink silver gold beige navy teal maroon turquoise"
+    "red blue green yellow black white grey gray brown orange purple pink silver gold beige navy teal maroon turquoise "
+    "burgundy crimson scarlet cream ivory lilac violet indigo khaki amber magenta cyan charcoal mustard peach"
+    " coral mint "
+    "lavender bronze copper"
 )
 
 OPPOSITES = {
@@ -146,7 +149,7 @@ CORRECTIONS = regex(
         r"| thinking about it | let me correct (?:that|myself) | i stand corrected | not (?:true|so) any ?more",
         r"| after the [\w -]{1,30}, | since the [\w -]{1,30}, | instead | rather | lately | recently",
         r"| as of (?:now|today) | from (?:now|here) on(?:wards?| out)? | (?:going|moving) forward "
-        r"| in (?:the )?future | henceforth",
+        r"| in (?:the )?future | henceforth | by now",
         r"| currently | at present | at the moment | meanwhile | back to normal | starting (?:now|today)",
         r"| effective (?:now|today|immediately) | (?:it|that|all) (?:is |has been )?done | (?:it|that)'s done",
         r"| (?:the )?(?:migration|rollback|rollout|switch|switchover|cutover|changeover|move|upgrade|swap|handover"
@@ -175,6 +178,9 @@ TURNING_POINTS = (
     "|incident|outage|audit|election|vote|handover|cutover|launch"
 )
 """What changes things: "after the rebrand". A pattern."""
+AFTER_TURNING = regex(
+    rf"\b(?:after|following|since) (?:the|our|my|last) (?:[\w-]+ )?(?:{TURNING_POINTS})\b", re.IGNORECASE
+)
 REVISIONS = regex(
     r"[\s,;–—-]*\b"
     + _any_of(
@@ -282,6 +288,32 @@ SHARED_ROLES = word_list(
     "partner"
 )
 """What somebody may have several of."""
+
+_EXCHANGEABLE = word_list(
+    # Tools and what they run on.
+    "tool system platform service software app application database db store storage cache queue broker registry repo "
+    "repository wiki tracker editor browser framework library linter formatter compiler bundler runtime scheduler "
+    "server proxy cluster cloud host hosting router firewall gateway printer scanner laptop computer phone tablet "
+    "camera locker desk number monitor keyboard mouse car van bike tractor machine boiler oven dishwasher"
+    " fridge calendar mail email chat "
+    "search engine language shell terminal font theme template format protocol stack pipeline ledger payroll "
+    # Whom one is a customer of.
+    "provider vendor supplier carrier courier bank insurer lender operator agency gym garage caterer distributor "
+    # Who is in an office.
+    "captain coach trainer teacher tutor treasurer secretary chair chairman chairwoman president chairperson director "
+    "manager boss lead leader head principal mayor minister keeper goalkeeper goalie referee conductor organist"
+    " drummer "
+    "bassist guitarist pianist accountant auditor lawyer solicitor notary architect contractor plumber electrician "
+    "gardener cleaner nanny babysitter childminder caretaker janitor receptionist assistant dentist doctor optician "
+    "physio physiotherapist therapist vet landlord landlady supervisor mentor advisor adviser sponsor agent editor "
+    "publisher driver pilot chef cook baker butcher barber hairdresser maintainer owner moderator reviewer scribe"
+)
+
+
+def is_exchangeable(noun: str) -> bool:
+    """Return whether what a noun names is had for what it does, so that another takes its place: an office, a tool."""
+    return noun.lower() in _EXCHANGEABLE or (noun.isupper() and len(noun) > 1)
+
 
 LANGUAGES = word_list(
     "english french german spanish italian portuguese dutch danish swedish norwegian finnish polish czech russian "

@@ -127,7 +127,7 @@ _PHRASES = tuple(
             r"(?P<how>\w+(?: \w+){0,2}?) to (?P<where>work|school|uni|the office)",
             r"\g<who> commute to \g<where> with \g<how>",
         ),
-        (r"^call me (?=(?-i:[A-Z]))", "my nickname is "),
+        (r"^call me (?=(?-i:[A-Z])[\w'-]+(?: from now on| now|, please| please)?[.!]*$)", "my nickname is "),
         (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
         (r"ahead of", "above"),
         (

@@ -100,7 +100,7 @@ def _is_imperative(words: Sequence[str], lower: Sequence[str]) -> bool:
     word, after = lower[0], lower[1] if len(lower) > 1 else ""
     if word != FORMS[word] or not after or after in AUXILIARIES or word in ("back", "last", "right"):
         return False
-    if is_identifier(after) or (len(after) == 1 and words[1].isupper()):
+    if is_identifier(after) or (len(after) == 1 and words[1].isupper() and after != "i"):
         return not any(other in AUXILIARIES or _is_of_third(other) for other in lower[2:4])
     if word in ASKED or after in DETERMINERS | {"me", "us"}:
         return True

@@ -9,6 +9,7 @@ from collections import defaultdict
 from functools import lru_cache
 
 from perdure.memory.extraction.lexicon import (
+    AFTER_TURNING,
     ARTICLES,
     BE,
     DO,
@@ -82,6 +83,9 @@ def adds_nothing(new: str, old: str, assertion: Assertion) -> bool:
     """
     if len(new) > LONGEST:
         return new == old
+    if AFTER_TURNING.search(new) and not AFTER_TURNING.search(old):
+        # "Overtime is allowed after the audit" may be a condition.
+        return False
     there, asserted = {*substance(old)}, f"{assertion.subject} {assertion.value} {assertion.former}"
     roots = {word[:_ROOT] for word in (*there, *words(asserted), *asserted.replace("-", " ").split())}
     added = (word for word in words(_KIND.sub("", _LEAD.sub("", _plain(new)))) if word not in there)

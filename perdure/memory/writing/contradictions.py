@@ -13,6 +13,7 @@ from perdure.memory.extraction.conditions import may_concern
 from perdure.memory.extraction.content_words import told
 from perdure.memory.extraction.substance import adds_nothing
 from perdure.memory.writing.agreement import Agreement, agreement
+from perdure.memory.writing.kinds import differ_in_kind
 from perdure.memory.writing.restatements import changes, restates
 from perdure.values.assertions import SPEAKERS
 from perdure.values.entries import Described, Entry, Memory, MemoryType, Source, State
@@ -68,6 +69,9 @@ def verdict(
     # What it changed when it was said first is replaced already, and nothing else is meant when it is said again.
     is_new = not any(memory.id == target and memory.state is State.CURRENT for memory in known)
     same, against = _judged(item, others, is_new=is_new)
+    if told(item.content).adds:
+        # "At 7:40, too".
+        against = []
     if not against and is_new:
         against = _put_in_place_of(item, known, others)
     if not against and is_new:
@@ -105,7 +109,9 @@ def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tupl
     judged = [
         (memory, agreement(memory.assertion, item.assertion))
         for memory in others
-        if memory.assertion and not about.isdisjoint(memory.assertion.about)
+        if memory.assertion
+        and not about.isdisjoint(memory.assertion.about)
+        and not differ_in_kind(memory.assertion, memory.text, item.assertion, item.content)
     ]
     same = [
         memory

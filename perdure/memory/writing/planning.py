@@ -97,7 +97,7 @@ class _Beside:
             said = told(item.content)
             shared = Counter(one for word in said.order for one in self._saying.get(word, ()))
             ids |= {one: None for one, words in shared.items() if words >= LEAST_SHARED}
-            ids |= {one: None for words in said.former for word in words for one in self._saying.get(word, ())}
+            ids |= {one: None for words in said.former for word in sorted(words) for one in self._saying.get(word, ())}
         # What an earlier attempt has made of the items still to come was not there when they were decided on first.
         left = [identifier for identifier in ids if identifier not in self._ahead]
         return [entry for identifier in left if isinstance(entry := self.entries[identifier], Memory)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 
 from perdure.memory.extraction.content_words import Telling, told
-from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS, word_list
+from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS, is_exchangeable, word_list
 from perdure.memory.extraction.substance import substance
 from perdure.words import stem
 
@@ -27,13 +27,26 @@ _TURNED = re.compile(r"\b(?:turned|reversed|flipped|inverted|swapped|other way (
 _HEADLINE = re.compile(r"[\w ]*change:", re.IGNORECASE)
 _OF_TWO = re.compile(r",|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
 """Joins what is said of one thing and of another."""
-_VALUE = re.compile(
-    r"^.*\b(?:(?P<be>is|are|uses?|using)|in|on|with|by|via|through) (?:the |an? )?(?P<value>[^,;]+?)\W*$", re.IGNORECASE
+_USED = re.compile(
+    r"^(?:all )?(?:(?:our|the) )?[\w-]+s (?:run|live|are (?:hosted|handled|built|managed)) "
+    r"(?:in|on|with|via|by|through) "
+    r"(?:the |an? )?(?P<on>[^,;]+?)\W*$"
+    r"|^(?:the|our|my) (?:(?!favou?rite|best|first|old|former|last)[\w-]+ ){0,2}?(?P<thing>[\w-]+) (?:we use |i use )?"
+    r"(?:is|are) (?!in |on |at |with |by |about |for |from |to |of )(?:the |an? )?(?P<is>[^,;]+?)\W*$"
+    r"|^(?:we|i)(?:'re| are|'m| am)? (?:use|using|on|running|run|host|deploy|build|bank|track|manage|handle|do|order"
+    r"|ship)\b(?: [\w -]+? (?:in|on|with|via|through))? (?:the |an? )?(?P<used>[^,;]+?)\W*$",
+    re.IGNORECASE,
 )
-"""What a statement ends with: what something is, what is used, or where or how something is done."""
+"""What the speaker has of a thing, or uses for it."""
+_KEPT = re.compile(r"\b(?:not|never|nobody|no one|none)\b|n't\b", re.IGNORECASE)
+_BY_OTHERS = re.compile(
+    r"^(?!(?:we|i)\b)(?:[\w']+ ){1,4}?(?:has |have )?(?<!been )(?<!was )(?<!were )(?<!is )(?<!are )(?<!got )"
+    r"(?:moved|switched|migrated|changed|swapped|traded|ditched|dropped)\b",
+    re.IGNORECASE,
+)
+"""It is somebody else who gives something up."""
 _OWNED = re.compile(r"\w['’]s? ([a-z][\w-]+)", re.IGNORECASE)
 _PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
-_MOVED = re.compile(r"\bmoved\b", re.IGNORECASE)
 LEAST_SHARED = 2
 """Words that a change shares with what it changes, at the least. A choice."""
 
@@ -122,14 +135,17 @@ def _names_former(one: Telling, other: Telling) -> bool:
 
 
 def _gives_up(new: Telling, former: frozenset[str], old: Telling) -> bool:
-    """Return whether a statement names what gave way to what, and nothing else, and an earlier one what it was."""
-    if not former or len(new.words - former) > 1:
+    """Return whether a statement names what gave way to what, and nothing else, and an earlier one what it was.
+
+    Who names what gave way does not say as what: only where what the speaker has of a thing can be exchanged, a tool
+    or somebody in an office, is it likely the same. A brother, an allergy or a birthplace is not.
+    """
+    if not former or len(new.words - former) > 1 or _KEPT.search(new.text) or _BY_OTHERS.match(new.text):
         return False
-    said = _VALUE.search(old.text)
-    # Who moved from Lyon does not say where somebody else lives.
-    if said is None or (_MOVED.search(new.text) and not said["be"]):
+    said = _USED.match(old.text)
+    if said is None or (said["thing"] and not is_exchangeable(said["thing"])):
         return False
-    return told(said["value"]).words == former
+    return told(said["is"] or said["used"] or said["on"]).words == former
 
 
 def _is_revalued(old: Telling, new: Telling) -> bool:

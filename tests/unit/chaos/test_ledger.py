@@ -55,7 +55,7 @@ def test_no_line_is_written_in_two_pages(tmp_path: Path) -> None:
     # A process that is killed between them would leave half a line, to which the next one is joined.
     ledger = tmp_path / "ledger"
     for number in range(200):
-        note(str(ledger), "begun", "k" * (number % 90 + 1))
+        note(str(ledger), "begun", ("k" if number % 2 else "é") * (number % 90 + 1))
     ends = [place for place, byte in enumerate(ledger.read_bytes()) if byte == ord("\n")]
     starts = [0, *(end + 1 for end in ends[:-1])]
     page = os.sysconf("SC_PAGESIZE")

@@ -112,7 +112,8 @@ _EACH_TIME = regex(
     r"^(?:can|could|will|would) you (?:please |pls )?(?:always|only|never) (?:(?:write|answer|reply|use|give|put|show"
     r"|format|address|call|speak|explain|send|add|include|list|sort|sign|spell|round|translate|cite|start|end|begin|avoid|ask"
     r"|tell|cc|copy|remind|quote|mention|summari[sz]e|convert|attach|highlight|label|link|capitali[sz]e|abbreviate|number"
-    r"|refer to)\b|\w+ (?:me|my|us|our)\b|\w+ [^?]*\bfor (?:me|us)\b)"
+    r"|refer to)\b|(?!see|hear|read|reach|understand|believe|know)\w+ (?:me|us)\b|(?!keep|sell"
+    r"|delete)\w+ [^?]*\bfor (?:me|us)\b)"
 )
 """Begins like a question, and says how somebody wants it."""
 

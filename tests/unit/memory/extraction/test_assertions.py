@@ -1,5 +1,6 @@
 """What sentences assert: parts, and how two of them stand to each other."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -123,6 +124,7 @@ APART = [
     ("I like my steak rare.", "I like my eggs hard-boiled."),
     ("For work I use a ThinkPad.", "For music I use a MacBook."),
     ("The conference is in Lisbon.", "The conference is in October."),
+    ("I'm allergic to nuts.", "I'm allergic to wasps."),
     ("I don't eat pork.", "I don't eat fish."),
     ("I eat fish.", "I don't eat raw fish."),
     ("Room 12 has a projector.", "Room 12 has a whiteboard."),
@@ -131,7 +133,6 @@ APART = [
 ]
 DOUBTFUL = [
     ("My flat is on the fourth floor.", "My flat is in Ghent."),
-    ("I'm allergic to nuts.", "I'm allergic to wasps."),
     ("The tenant is a bakery.", "The tenant is late."),
     ("The daily standup is at 9.", "The standup is at 10."),
     ("I drink my coffee with milk.", "I drink my coffee black."),
@@ -231,3 +232,24 @@ def test_any_two_sentences_can_be_compared(one: list[str], other: list[str]) -> 
 def test_many_spaces_take_no_longer_than_few() -> None:
     spaces = " " * 300
     assert assertion_of(f"The safe{spaces}is not{spaces}opened in{spaces}x", AT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My boss was Ben.",
+        "We could move the standup to 10.",
+        "They may have changed the date to Friday.",
+        "We almost switched to Jira.",
+    ],
+)
+def test_what_was_and_what_could_be_or_nearly_was_asserts_nothing_of_what_is(text: str) -> None:
+    assert assertion_of(text, AT).assertion is None
+
+
+def test_white_space_is_read_in_no_time_however_much_there_is() -> None:
+    # It took five seconds before it was evened out.
+    begun = time.process_time()
+    assert assertion_of(f"my dog{' ' * 900}is Rex", AT) == assertion_of("my dog is Rex", AT)
+    assertion_of(f"our{' ' * 900}x", AT)
+    assert time.process_time() - begun < 2

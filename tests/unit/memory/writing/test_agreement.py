@@ -56,7 +56,7 @@ def test_of_what_cannot_both_be_each_contradicts_the_other(one: str, other: str)
         ("My sister is a nurse.", "My sister is a nurse in Ghent.", APART),
         ("I prefer green tea.", "I like black tea.", APART),
         ("I drink green tea.", "I drink black tea.", LIKELY),
-        ("My son is allergic to nuts.", "My son is allergic to wasps now.", LIKELY),
+        ("My son is allergic to nuts.", "My son is allergic to wasps now.", APART),
         ("I drink coffee with milk.", "I drink coffee with sugar now.", LIKELY),
     ],
 )
