@@ -105,6 +105,16 @@ def memory_item(text: str) -> dict[str, Any]:
     return {"kind": "memory", "content": text, "occurrence": uuid4().hex}
 
 
+async def posted(client: httpx2.AsyncClient, path: str, body: dict[str, Any]) -> httpx2.Response:
+    """Send a request that may be sent twice, again for as long as the service says that it cannot be answered now."""
+    for _ in range(10):
+        answer = await client.post(path, json=body)
+        if answer.status_code != 503:
+            return answer
+        await asyncio.sleep(float(answer.headers["Retry-After"]))
+    return answer
+
+
 async def remembered(client: httpx2.AsyncClient, text: str, **who: str) -> str:
     """Have something remembered, and return its id."""
     sent = await client.post("/v2/control/ingest", json={"items": [memory_item(text)], **who})

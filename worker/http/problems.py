@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
@@ -19,6 +20,8 @@ from perdure.refusals import (
     TooManyRequests,
     oversteps,
 )
+
+_log = structlog.get_logger(__name__)
 
 MEDIA = "application/problem+json"
 
@@ -147,6 +150,9 @@ def answer_of(error: PerdureError, request_id: str = "", headers: dict[str, str]
         given["WWW-Authenticate"] = "Bearer"
     if isinstance(error, TooManyRequests) or problem.status == 503:
         given["Retry-After"] = f"{error.retry_after:.0f}" if error.retry_after else _RETRY_AFTER
+    if problem.status == 503:
+        # What is missing, and not what is said of it: that may quote what a caller sent.
+        _log.warning("unavailable", code=problem.code, store=getattr(error, "store", ""))
     return Response(problem.model_dump_json(), problem.status, given, MEDIA)
 
 

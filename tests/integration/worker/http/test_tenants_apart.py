@@ -18,7 +18,7 @@ from perdure.names import Workflow
 from perdure.values.memberships import MemberRequest
 from tests.integration.worker.http.test_admission import TABLE
 from tests.support.belongings import asked, hold
-from tests.support.http_service import ADMIN, Service, remembered
+from tests.support.http_service import ADMIN, Service, posted, remembered
 from tests.support.issuer import Issuer
 
 USERS = 100
@@ -244,11 +244,11 @@ async def made(service: Service, provider: Issuer, number: int, places: asyncio.
         await remembered(client, f"The team of {mark} meets on Monday.", of=f"team:{mark}")
         await hold(service, user, f"Whoever leads {mark} is allergic to nuts.")
         asking = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-about", "inputs": {"text": mark}}
-        await client.post("/v2/control/tasks", json=asking)
+        await posted(client, "/v2/control/tasks", asking)
         record = {"kind": "record", "lane": "pattern", "key": mark, "payload": {"project": mark}}
-        sent = await client.post("/v2/control/ingest", json={"items": [record]})
+        sent = await posted(client, "/v2/control/ingest", {"items": [record]})
         task = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "echo-it", "inputs": {"text": mark}}
-        started = await client.post("/v2/control/tasks", json=task)
+        started = await posted(client, "/v2/control/tasks", task)
         waiting = await asked(client)
     return One(
         user=user,

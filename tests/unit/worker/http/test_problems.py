@@ -5,6 +5,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 import pytest
+import structlog
 from starlette.responses import Response
 
 from perdure.base_error import InvalidInput, PerdureError
@@ -80,3 +81,10 @@ def test_a_client_is_told_what_to_do(error: PerdureError, header: str, value: st
 
 def test_what_cannot_be_encoded_is_answered_all_the_same() -> None:
     assert "?" in str(told(answer_of(InvalidInput("a\ud800", "b\udfff")))["detail"])
+
+
+def test_what_is_missing_is_logged_and_not_what_is_said_of_it() -> None:
+    with structlog.testing.capture_logs() as lines:
+        answer_of(StoreUnavailable("redis", "what a caller sent"))
+        answer_of(InvalidInput("goal", "is empty"))
+    assert lines == [{"event": "unavailable", "code": "PRD200", "store": "redis", "log_level": "warning"}]
