@@ -22,7 +22,8 @@ _NEW_IN_OFFICE = regex(
 _CHANGED_TO = regex(
     r"^(?:[\w' -]{2,40},? )?(?P<who>i|we)(?:'ve| have)? (?:changed|switched|swapped) (?:(?:my|our) )?"
     r"(?P<what>[\w' -]{2,30}?)(?:: (?P<new>[^,;:]{2,40}?) it is(?= now| these days|[.!]?$)"
-    r"|[,:;] (?:i'm|we're) (?:at|with|on) (?P<is>(?-i:[A-Z])[^,;:]{1,40}?)(?: now| these days| from now on)?$)",
+    r"|[,:;] (?:(?:i'm|we're) (?:at|with|on)|it's|mine is|ours is) "
+    r"(?P<is>(?-i:[A-Z]|number \d)[^,;:]{1,40}?)(?: now| these days| from now on)?$)",
     re.IGNORECASE,
 )
 """What was changed, before to what: "I've changed running shoes: Saucony it is", "I changed gyms, I'm at Ox now"."""
@@ -79,9 +80,9 @@ _HANDED_OVER = regex(
 )
 """Who does now what somebody else did: "Bo handed the payroll over to Ann"."""
 _ROLE_TO = regex(
-    r"^(?-i:[A-Z])[\w'-]+ (?:has |have )?(?:handed|passed) (?:over |on )?the (?:role|job|post"
-    r"|office) of (?P<role>[\w' -]{2,40}?)"
-    r" (?:over |on )?to (?P<who>(?-i:[A-Z])[\w'-]+)$",
+    r"^(?-i:[A-Z])[\w'-]+ (?:has |have )?(?:handed|passed) (?:(?:over |on )?the (?:role|job|post"
+    r"|office) of (?P<role>[\w' -]{2,40}?) (?:over |on )?to (?P<who>(?-i:[A-Z])[\w'-]+)"
+    r"|over to (?P<heir>(?-i:[A-Z])[\w'-]+) as (?:(?:my|our|the) )?(?P<post>[\w' -]{2,40}))$",
     re.IGNORECASE,
 )
 """Who has an office that somebody else had: "Bo passed the role of treasurer to Ann"."""
@@ -145,6 +146,10 @@ def _as_holder(match: re.Match[str]) -> str:
     return f"the {match['role']} of {match['what']} changed to {match['who']}"
 
 
+def _as_post(match: re.Match[str]) -> str:
+    return f"the {match['role'] or match['post']} changed to {match['who'] or match['heir']}"
+
+
 def _as_returned(match: re.Match[str]) -> str:
     noun = match["role"].rsplit(maxsplit=1)[-1]
     return f"{match['role']} changed to {match['who']}" if is_exchangeable(noun) else match[0]
@@ -179,7 +184,7 @@ _PLAIN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (_BACK_AS, _as_returned),
     (_BACK_TO, r"\g<what> changed to \g<value>"),
     (_UNSAID_WHO, r"We've \g<did> "),
-    (_ROLE_TO, r"the \g<role> changed to \g<who>"),
+    (_ROLE_TO, _as_post),
     (_OVER, r"I prefer \g<one> over \g<other>"),
     (_HANDED_OVER, r"Now \g<who> handles \g<what>, not \g<giver>"),
     (_GAVE_WAY, r"\g<new> has replaced \g<old>\g<role>"),

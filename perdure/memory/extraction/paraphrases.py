@@ -127,6 +127,12 @@ _PHRASES = tuple(
             r"(?P<how>\w+(?: \w+){0,2}?) to (?P<where>work|school|uni|the office)",
             r"\g<who> commute to \g<where> with \g<how>",
         ),
+        (r"^(?P<who>i|we) bank (?:at|with) (?=(?-i:[A-Z]))", "my bank is "),
+        (r"^(?:i|we)(?: am|'m| are|'re) insured (?:with|by|at) (?=(?-i:[A-Z]))", "my insurer is "),
+        (
+            r"(?:is|am|'m|are|'re) back from (?=(?:\w+ )?(?:leave|holiday|vacation|sabbatical)\b)",
+            "is no longer on ",
+        ),
         (r"^call me (?=(?-i:[A-Z])[\w'-]+(?: from now on| now|, please| please)?[.!]*$)", "my nickname is "),
         (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
         (r"ahead of", "above"),

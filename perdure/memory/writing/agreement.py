@@ -17,7 +17,7 @@ from perdure.words import stem
 
 _OPPOSED = {Agreement.SAME, Agreement.CONTRADICTION}
 _DIRECTED = frozenset({"from", "to"})
-_ONE_WAY = frozenset({"precede", "follow", "replicate", "mirror", "back", "copy"})
+_ONE_WAY = frozenset({"precede", "follow", "replicate", "mirror", "back", "copy", "forward", "feed"})
 """What one does to another, the other cannot do to it."""
 _UNTELLING = frozenset({"new", "your"})
 """What says of a thing nothing that tells it from others."""

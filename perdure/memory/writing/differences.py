@@ -35,6 +35,7 @@ _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
 _DONE_TO = frozenset({"change", "end"})
 """What people do to one thing, and to another."""
 _ONE_OBJECT = frozenset({"cost", "target", "last", "weigh", "drive", "study", "default", "change", "end"})
+_HOURS = 24
 _MOVED = ("place", "object", "to", "by", "with")
 """Kinds of phrases that "moved to" may tell a new value of, likeliest first."""
 _ADDED = word_list("have sell support include offer serve accept speak know contain exist depend stop visit call fit")
@@ -165,7 +166,14 @@ def _aligned(one: Side, other: Side) -> tuple[Facets, Facets]:
                 kept = {"by" if "be" in (one.verb, other.verb) else "", "with" if _HELD & {*one.actor} else ""}
                 kind = next((kind for kind in _MOVED if kind in those and kind not in kept), "to")
                 these[kind] = (those[kind][0], *target) if kind == "place" else target
+        if "clock" in those and "clock" not in these and _is_hour(these.get("object", ())):
+            these["clock"] = (f"@{these.pop('object')[0]}:00",)
     return facets, others
+
+
+def _is_hour(words: tuple[str, ...]) -> bool:
+    """Return whether a number alone may be an hour: "bedtime is 8", where it was 7:30."""
+    return len(words) == 1 and words[0].isdecimal() and int(words[0]) <= _HOURS
 
 
 def _equal(kind: str, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
