@@ -77,7 +77,7 @@ def recalled(answer: object, known: str = "", *, now: datetime) -> tuple[str, Re
     for name in RecallResult.model_fields:
         if name in rest and name != "items":
             try:
-                result = RecallResult.model_validate({**dict(result), name: rest[name]})
+                result = RecallResult.model_validate({**dict(result), name: _plain(rest[name])})
             except ValidationError:
                 continue
     return key, result
@@ -85,7 +85,7 @@ def recalled(answer: object, known: str = "", *, now: datetime) -> tuple[str, Re
 
 def _item(entry: object, place: int, now: datetime) -> RecalledItem:
     try:
-        return taken_back(RecalledItem, entry)
+        return taken_back(RecalledItem, _plain(entry))
     except ValidationError:
         return _foreign(entry, place, now)
 

@@ -36,7 +36,8 @@ provide provision provoke proxy prune publish pull punish purchase push put queu
 reach react read realise realize rebase rebuild recall receive recommend record recover recruit recycle redirect
 reduce refer refresh refuse register regret regulate rehearse reinforce reject rejoin relate relaunch relax release
 relieve relocate rely remain remedy remind remove rename render renew rent reopen repay repeat replace replicate reply
-report represent require rerun rebook reschedule rescue reserve reside resign resist resolve respond rest restart restore
+report represent require rerun rebook reschedule
+rescue reserve reside resign resist resolve respond rest restart restore
 restrict resume retain retire retrieve retry return reveal reverse revert review revise reward ride ring rise roll
 rollback rotate round route row rub run rush sacrifice sail sample satisfy save say scale scan scare scatter schedule
 score scrape scratch search see seek select sell send separate serve service set settle sew shard shave shift ship
@@ -153,9 +154,9 @@ _CLASSES = {
     "cost": "cost charge",
     "go": "go send report ship route forward deliver post escalate direct redirect",
     "change": """
-        change move shift push rebook reschedule switch migrate relocate transfer upgrade downgrade bump raise lower reduce
+        change move shift push reschedule switch migrate relocate transfer upgrade downgrade bump raise lower reduce
         increase decrease extend shorten postpone swap rename bring revert convert go-back update cut set drop turn
-        transition replace cap adjust
+        transition replace cap adjust rebook
     """,
 }
 

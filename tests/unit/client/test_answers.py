@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from perdure.client.answers import LIST_KEYS, listed, recalled
@@ -50,6 +50,20 @@ def test_what_has_no_list_is_refused(answer: object) -> None:
 
 
 @given(JSON)
+@example({"items": [], "context": "\ud800"})
+@example(
+    {
+        "items": [
+            {
+                "id": "m1",
+                "kind": "memory",
+                "text": "\ud800",
+                "found_by": "semantic",
+                "last_seen": "2026-05-04T00:00:00Z",
+            }
+        ]
+    }
+)
 def test_any_answer_is_read_or_refused_and_nothing_of_its_list_is_lost(answer: Any) -> None:
     try:
         key, found = recalled(answer, now=NOW)
