@@ -107,11 +107,9 @@ def memory_item(text: str) -> dict[str, Any]:
 
 async def posted(client: httpx2.AsyncClient, path: str, body: dict[str, Any]) -> httpx2.Response:
     """Send a request that may be sent twice, again for as long as the service says that it cannot be answered now."""
-    for _ in range(10):
-        answer = await client.post(path, json=body)
-        if answer.status_code != 503:
-            return answer
-        await asyncio.sleep(float(answer.headers["Retry-After"]))
+    async with asyncio.timeout(30):
+        while (answer := await client.post(path, json=body)).status_code == 503:
+            await asyncio.sleep(float(answer.headers["Retry-After"]))
     return answer
 
 
