@@ -78,9 +78,8 @@ MEASURES = {"depth": "deep", "height": "high", "width": "wide", "length": "long"
 CURRENCIES = word_list("eur euro euros usd dollar dollars gbp pound pounds chf franc francs kronor yen cent cents")
 COLOURS = word_list(
     "red blue green yellow black white grey gray brown orange purple pink silver gold beige navy teal maroon turquoise "
-    "burgundy crimson scarlet cream ivory lilac violet indigo khaki amber magenta cyan charcoal mustard peach"
-    " coral mint "
-    "lavender bronze copper"
+    "burgundy crimson scarlet cream ivory lilac violet indigo khaki amber magenta cyan charcoal mustard peach "
+    "coral mint lavender bronze copper"
 )
 
 OPPOSITES = {
@@ -294,19 +293,18 @@ _EXCHANGEABLE = word_list(
     "tool system platform service software app application database db store storage cache queue broker registry repo "
     "repository wiki tracker editor browser framework library linter formatter compiler bundler runtime scheduler "
     "server proxy cluster cloud host hosting router firewall gateway printer scanner laptop computer phone tablet "
-    "camera locker desk number monitor keyboard mouse car van bike tractor machine boiler oven dishwasher"
-    " fridge calendar mail email chat "
-    "search engine language shell terminal font theme template format protocol stack pipeline ledger payroll "
+    "camera locker desk number monitor keyboard mouse car van bike tractor machine boiler oven dishwasher "
+    "fridge calendar mail email chat search engine language shell terminal font theme template format protocol "
+    "stack pipeline ledger payroll "
     # Whom one is a customer of.
     "provider vendor supplier carrier courier bank insurer lender operator agency gym garage caterer distributor "
     # Who is in an office.
     "captain coach trainer teacher tutor treasurer secretary chair chairman chairwoman president chairperson director "
-    "manager boss lead leader head principal mayor minister keeper goalkeeper goalie referee conductor organist"
-    " drummer "
-    "bassist guitarist pianist accountant auditor lawyer solicitor notary architect contractor plumber electrician "
-    "gardener cleaner nanny babysitter childminder caretaker janitor receptionist assistant dentist doctor optician "
-    "physio physiotherapist therapist vet landlord landlady supervisor mentor advisor adviser sponsor agent editor "
-    "publisher driver pilot chef cook baker butcher barber hairdresser maintainer owner moderator reviewer scribe"
+    "manager boss lead leader head principal mayor minister keeper goalkeeper goalie referee conductor organist "
+    "drummer bassist guitarist pianist accountant auditor lawyer solicitor notary architect contractor plumber "
+    "electrician gardener cleaner nanny babysitter childminder caretaker janitor receptionist assistant dentist doctor "
+    "optician physio physiotherapist therapist vet landlord landlady supervisor mentor advisor adviser sponsor agent "
+    "editor publisher driver pilot chef cook baker butcher barber hairdresser maintainer owner moderator reviewer"
 )
 
 

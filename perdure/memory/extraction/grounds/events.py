@@ -32,7 +32,7 @@ _LASTING_CHANGE = regex(
     rf"|(?:joined|left) (?:the |my |our |an? )?(?:[\w' -]{{1,20}} )??{_GROUP}(?=[.,;!]|\s*$"
     r"| (?:for good|after|because|since|in|last|at|as|this)\b)"
     r"|(?:passed|handed)(?: over| on)? to|(?:pushed|put|moved) (?:back |forward )?to|(?:postponed|rebooked|rescheduled"
-    r"|brought forward) (?:to|for|until)|dropped (?:support|[\w.+-]+ \d)|changed (?:\w+ )?\w+s[,:;]|sold (?:my|our)"
+    r"|brought forward) (?:to|for|until)|dropped (?:support|[\w.+-]+ \d)|sold (?:my|our)"
     r"|left \w+(?: \w+)? and joined"
     r"|(?:gone|went|set|changed|moved) back|changed (?:[\w' -]+ )?(?:to|from))\b"
     r"|\bfor good\b|\bsince\b|\bfor (?:\w+ )?(?:years|decades|ages|months"
