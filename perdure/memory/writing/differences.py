@@ -94,7 +94,7 @@ def differing(old: Assertion, one: Side, new: Assertion, other: Side) -> Agreeme
     if kind == "object":
         found = _of_objects(old, one, new, other, qualified=bool(shared - {"object"}))
     else:
-        found = _of_phrases(kind, old, one, new, other)
+        found = _of_phrases(kind, old, one._replace(facets=facets), new, other._replace(facets=others))
     if found is Agreement.CONTRADICTION and (more | less):
         found = Agreement.LIKELY
     return Agreement.APART if more & _NARROWING else found
@@ -127,7 +127,7 @@ def _is_said_otherwise(one: Side, facets: Facets, other: Side, others: Facets) -
 
 def _of_phrases(kind: str, old: Assertion, one: Side, new: Assertion, other: Side) -> Agreement:
     """Judge two statements that differ in one phrase: in when, where, for whom or with what."""
-    facets, others = _aligned(one, other)
+    facets, others = one.facets, other.facets
     has_object = "object" in facets.keys() & others.keys()
     if kind in _QUALIFYING and has_object:
         # "I earn my living as a beekeeper now"; what is used has many uses.
