@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import AUTHORITIES
+
 ROOT = Path(__file__).parents[3]
 DATA = ("localservers/modules/temporal/go.mod", "localservers/modules/temporal/go.sum", "playbooks/skills")
 
@@ -19,7 +21,8 @@ def built(folder: Path) -> Path:
 
 
 def run(*command: str, cwd: Path, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SSL_CERT_DIR")}
+    environment |= AUTHORITIES | variables
     ended = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
