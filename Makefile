@@ -111,7 +111,7 @@ bench-forget: setup ## Measure that forgetting costs what is due, and not what i
 chaos: setup ## Kill, stop and restart everything for ten minutes (MINUTES=2: for two), from SEED=, and count what is lost, doubled or stuck (over HTTP, until 500 kills: DOOR=http); what went well in ten minutes or more is written to the README
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" DOOR="$(DOOR)" $(BIN)/python -m chaos
 
-mutants: setup ## Mutate the pure rules, and count what the unit tests notice: 3 tenths in 6 minutes (SIZE=10: all; SEED=1)
+mutants: setup ## Mutate the pure rules, and count what the unit tests notice: a tenth of them in half an hour (SIZE=10: all; SEED=1)
 	@SIZE="$(SIZE)" SEED="$(SEED)" $(BIN)/python -m bench.mutants
 
 recordings: setup ## Record again what the release to come stores and sends: histories and samples

@@ -196,8 +196,7 @@ def no_configured_temporal() -> Generator[None]:
         yield
 
 
-AUTHORITIES = {name: os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ}
-"""Where this machine keeps the certificates of authorities, for a test that asks a server outside."""
+_AUTHORITIES = {name: os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -211,6 +210,16 @@ def no_authorities(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
         patch.delenv("SSL_CERT_FILE", raising=False)
         patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("authorities")))
         yield
+
+
+@pytest.fixture
+def authorities(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let clients find them after all, for a test that speaks TLS or asks a server outside."""
+    for name, value in _AUTHORITIES.items():
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
 
 
 _FAILED_ATTEMPTS = "temporalio.activity"

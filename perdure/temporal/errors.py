@@ -67,6 +67,11 @@ _REFUSED = {
         "only one side speaks TLS: ",
         "switch TLS in Temporal's client configuration; an API key switches it on",
     ),
+    # A slim image without the package of certificates.
+    r"NativeCertsNotFound": (
+        "this machine has no certificate of an authority to trust: ",
+        "install them (on Debian and Ubuntu: ca-certificates), or name their file in SSL_CERT_FILE",
+    ),
 }
 """What that RuntimeError says where a server answers and the next attempt would be refused as well (SDK 1.35)."""
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import AUTHORITIES
-
 ROOT = Path(__file__).parents[3]
 DATA = ("localservers/modules/temporal/go.mod", "localservers/modules/temporal/go.sum", "playbooks/skills")
 
@@ -21,14 +19,14 @@ def built(folder: Path) -> Path:
 
 
 def run(*command: str, cwd: Path, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SSL_CERT_DIR")}
-    environment |= AUTHORITIES | variables
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
     ended = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("authorities")
 def test_the_installed_wheel_runs_without_the_sources(tmp_path: Path) -> None:
     wheel = built(tmp_path)
     there = tmp_path / "installed"
@@ -43,6 +41,7 @@ def test_the_installed_wheel_runs_without_the_sources(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("authorities")
 def test_a_plain_installation_of_the_wheel_does_without_the_model_and_its_five_gigabytes(tmp_path: Path) -> None:
     resolved = tmp_path / "resolved.json"
     pip = (sys.executable, "-m", "pip", "install", "-q", "--dry-run", "--ignore-installed", "--report", str(resolved))

@@ -146,9 +146,16 @@ async def test_an_activity_that_temporal_refuses_is_not_tried_for_ever(
     assert refused.value.retryable is retryable
 
 
+@pytest.mark.usefixtures("authorities")
 async def test_tls_that_only_one_side_speaks_is_named(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEMPORAL_API_KEY", "k")
     with pytest.raises(StoreRefused, match="only one side speaks TLS"):
+        await connected(servers.temporal)
+
+
+async def test_a_machine_that_trusts_no_authority_is_named(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_API_KEY", "k")
+    with pytest.raises(StoreRefused, match="ca-certificates"):
         await connected(servers.temporal)
 
 

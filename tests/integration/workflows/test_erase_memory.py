@@ -456,9 +456,10 @@ async def test_an_erasure_that_sleeps_between_its_last_look_at_the_lease_and_rem
     while not stored:
         user = f"user {uuid4().hex}"
         tenant = here.services.tenant_key.tenant_of(user)
-        await remembered(gateway, user)
         await eraser.begin(tenant, operation="first", by=TESTER, at=datetime.now(UTC))
-        # A worker of another test that starts right then removes it from a store that does not know of it yet.
+        # Only then: a worker of another test that starts meanwhile removes what is there from a store that does not
+        # know of the erasure yet.
+        await remembered(gateway, user)
         stored = await here.services.longterm.total(tenant)
     stand_still_before(monkeypatch, "drop_tenant", fenced=protected)
     with pytest.raises(LeaseLost) if protected else contextlib.nullcontext():
