@@ -1,6 +1,6 @@
-"""The README's table of figures, so that nobody copies figures by hand.
+"""The README's table of figures, and those that other pages repeat, so that nobody copies figures by hand.
 
-``python -m bench.table`` writes it from ``bench/results.json``, as ``make bench`` does.
+``python -m bench.table`` writes them from ``bench/results.json``, as ``make bench`` does.
 """
 
 import json
@@ -68,6 +68,28 @@ ROWS: tuple[str, ...] = (
     "to finished | – | – |",
 )
 
+REPEATED: tuple[tuple[str, str], ...] = (
+    (
+        "docs/when-not-to-use.md",
+        "| Perdure, a `once` tool with a `check` | {crash_lines:.0f} | {crash_seconds:.1f} s |",
+    ),
+    (
+        "docs/when-not-to-use.md",
+        "| Perdure on that tuned server | {step_ms:.0f}; a [quick](tools.md#quick-tools) step {quick_ms:.0f} |",
+    ),
+    (
+        "docs/when-not-to-use.md",
+        "| Perdure | {recall_at_5} | {recall_at_10} | p95 {locomo_p95_ms:.0f} ms with the encoder, on a busy machine "
+        "| {locomo_ingest_per_second:.0f} |",
+    ),
+    (
+        "docs/memory.md",
+        "are {balanced_recall_at_5}, {balanced_recall_at_10} and {balanced_recall_at_25} instead of {recall_at_5},\n"
+        "{recall_at_10} and {recall_at_25}.",
+    ),
+)
+"""What pages say in words that stay, around figures that do not: the page, and the text."""
+
 
 def markdown(figures: Mapping[str, float]) -> str:
     """Return the table, without the rows of sections that were never measured."""
@@ -105,10 +127,28 @@ def replaced(page: str, name: str, table: str) -> str:
     return re.sub(_PLACE.format(name=name), lambda found: found[1] + table + found[2], page, flags=re.DOTALL)
 
 
+def repeated(page: str, text: str, figures: Mapping[str, float]) -> str:
+    """Return a page on which a text has these figures, wherever it stood with others."""
+    values: dict[str, float | str] = {_field(name): value for name, value in figures.items()}
+    # A share is written as the field does: .82.
+    values |= {
+        name.removeprefix("locomo."): f"{value:.3f}".removeprefix("0")
+        for name, value in figures.items()
+        if name.startswith("locomo.") and "recall_at_" in name
+    }
+    pattern = "".join(
+        re.escape(between) + (r"[\d.,]+\b" if field else "") for between, field, _, _ in Formatter().parse(text)
+    )
+    return re.sub(pattern, lambda _: text.format_map(values), page)
+
+
 def publish() -> None:
-    """Write the table into the README."""
+    """Write the table into the README, and the figures into the other pages."""
     figures: dict[str, float] = json.loads(RESULTS.read_text(encoding="utf-8"))
     README.write_text(written(README.read_text(encoding="utf-8"), figures), encoding="utf-8")
+    for name, text in REPEATED:
+        page = Path(name)
+        page.write_text(repeated(page.read_text(encoding="utf-8"), text, figures), encoding="utf-8")
 
 
 if __name__ == "__main__":
