@@ -112,6 +112,7 @@ async def test_items_are_put_and_read_from_coroutines_and_last(service: Service,
         assert (await later.aget((user, "settings"), "theme"), await later.asearch((user,))) == (None, [])
 
 
+@pytest.mark.slow
 async def test_what_is_put_last_counts_also_where_its_clock_is_behind(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +136,7 @@ async def test_the_example_of_the_documentation_finds_what_it_says(service: Serv
     assert await asyncio.to_thread(names["remembered"], service.url, token) == {"text": "Ada drinks green tea."}
 
 
+@pytest.mark.slow
 async def test_items_that_look_alike_are_two_and_come_back_as_they_were(store: PerdureStore) -> None:
     user, own = uuid4().hex, InMemoryStore()
     for one in (store, own):
@@ -148,6 +150,7 @@ async def test_items_that_look_alike_are_two_and_come_back_as_they_were(store: P
     assert sorted(map(repr, listed)) == sorted(map(repr, expected))
 
 
+@pytest.mark.slow
 async def test_a_namespace_is_listed_after_an_erasure_and_whatever_becomes_of_its_mark(
     service: Service, store: PerdureStore
 ) -> None:
@@ -200,6 +203,7 @@ async def test_an_item_that_was_put_often_takes_no_place_of_others_in_a_search(
     assert sorted(one.key for one in items if one) == ["tea", "train"]
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_kept_is_refused_with_the_reason(store: PerdureStore) -> None:
     user = uuid4().hex
     with pytest.raises(InvalidInput, match="is not JSON"):
@@ -234,6 +238,7 @@ async def test_who_deletes_what_another_one_has_just_deleted_is_not_refused(stor
     assert await store.aget((user,), "a") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "reads", "named"), [(LongTerm, "lookup", "weaviate"), (ConsentBook, "of", "consents")]
 )

@@ -54,6 +54,7 @@ async def test_an_answered_error_is_the_failure_of_its_call_alone(
     assert pid(tmp_path) == started
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_busy_with_a_call_is_left_to_it(connection: ServerConnection, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     await connection.tools()

@@ -43,6 +43,7 @@ async def may(here: Deployment, user: str, team: str) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counted", [True, False], ids=["", "control"])
 async def test_an_older_copy_of_redis_is_not_believed_though_it_was_compared_a_moment_ago(
     own_servers: OwnServers, tmp_path: Path, team: str, user: str, counted: bool, monkeypatch: pytest.MonkeyPatch

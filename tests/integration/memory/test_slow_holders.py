@@ -83,6 +83,7 @@ async def test_what_redis_or_the_journal_lost_is_rebuilt_from_a_journal_that_is_
     assert await consents.of(tenant) == {Purpose.EXTRACTED: said}
 
 
+@pytest.mark.slow
 async def test_a_user_with_a_journal_that_is_slow_to_read_gives_and_withdraws_consent(
     stores: Stores, tenant: str, slow_journal: Journal
 ) -> None:
@@ -115,6 +116,7 @@ async def test_of_a_large_journal_only_what_tells_of_consents_and_members_is_dec
     assert {json.loads(raw)["kind"] for raw in decoded} == {"consented", "enrolled"}
 
 
+@pytest.mark.slow
 async def test_a_team_with_a_journal_that_is_slow_to_read_gets_members_and_its_list_is_rebuilt(
     stores: Stores, team: str, user: str, slow_journal: Journal
 ) -> None:
@@ -130,6 +132,7 @@ async def test_a_team_with_a_journal_that_is_slow_to_read_gets_members_and_its_l
     assert await book.tenant(user, team) == owner
 
 
+@pytest.mark.slow
 async def test_what_the_store_lost_is_written_with_vectors_of_a_slow_model(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

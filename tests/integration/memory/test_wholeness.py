@@ -123,6 +123,7 @@ async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Store
     assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),), "the control"
 
 
+@pytest.mark.slow
 async def test_a_process_that_ended_leaves_no_marks_once_another_has_made_one(own: Stores) -> None:
     ended, key = beside(own), TenantKey(TENANT_KEY)
     async with ended.writing():
@@ -141,6 +142,7 @@ async def test_a_process_that_ended_leaves_no_marks_once_another_has_made_one(ow
     assert await own.whole.compare() == ()
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_removed_now_keeps_nobody_from_beginning(
     own: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +162,7 @@ async def test_what_cannot_be_removed_now_keeps_nobody_from_beginning(
     assert writer not in (await RedisMarks(own.redis).told()).marks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compared", [True, False], ids=["compared", "control: not compared behind the newer mark"])
 async def test_an_older_copy_that_comes_back_while_marks_are_removed_is_not_hidden(
     own: Stores, monkeypatch: pytest.MonkeyPatch, compared: bool
@@ -188,6 +191,7 @@ async def test_an_older_copy_that_comes_back_while_marks_are_removed_is_not_hidd
     assert await own.whole.compare() == ((Loss(Store.REDIS, LossKind.OLDER),) if compared else ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlapping", [True, False], ids=["another begins meanwhile", "alone"])
 async def test_what_is_done_under_another_name_than_it_was_begun_is_known_to_all_stores(
     own: Stores, monkeypatch: pytest.MonkeyPatch, overlapping: bool
@@ -211,6 +215,7 @@ async def test_what_is_done_under_another_name_than_it_was_begun_is_known_to_all
         assert (await store.told()).marks[counts.writer].done == 2
 
 
+@pytest.mark.slow
 async def test_a_name_that_the_journal_could_not_take_is_not_used(own: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     counts, write = own.whole._own, JournalMarks.write  # pyright: ignore[reportPrivateUsage]
 
@@ -228,6 +233,7 @@ async def test_a_name_that_the_journal_could_not_take_is_not_used(own: Stores, m
     assert await own.whole.compare() == ()
 
 
+@pytest.mark.slow
 async def test_what_the_journal_could_not_close_is_closed_by_who_comes_next(
     own: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +257,7 @@ async def test_what_the_journal_could_not_close_is_closed_by_who_comes_next(
     assert (await JournalMarks(own.journal.folder).told()).marks[counts.writer].done == 2
 
 
+@pytest.mark.slow
 async def test_who_ends_where_nothing_can_be_written_ends_all_the_same(own: Stores, tmp_path: Path) -> None:
     folder = own.journal.folder
     lock = folder / LOCK
@@ -275,6 +282,7 @@ async def test_a_worker_that_stops_leaves_its_marks_to_others_to_remove(servers:
     assert writer in {**await marks.resting(IDLE), **(await marks.told()).gone}
 
 
+@pytest.mark.slow
 async def test_one_that_wakes_meanwhile_is_not_removed(own: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     rested = beside(own)
     async with rested.writing():
@@ -295,6 +303,7 @@ async def test_one_that_wakes_meanwhile_is_not_removed(own: Stores, monkeypatch:
     assert await own.whole.compare() == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False], ids=["before", "control: found behind it"])
 async def test_one_that_ends_behind_the_newer_mark_is_not_removed_by_it(
     own: Stores, monkeypatch: pytest.MonkeyPatch, before: bool
@@ -378,6 +387,7 @@ async def test_a_copy_from_before_a_process_rested_is_still_known_to_be_older(
         assert await refused(own, tenant)
 
 
+@pytest.mark.slow
 async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, tenant: str) -> None:
     await write(own, tenant, passing("kept", "o3", at=LATER))
     with pytest.raises(StoreLost):
@@ -407,6 +417,7 @@ async def test_a_journal_from_before_a_process_rested_is_known_to_be_older_and_a
     assert await remembered(own, tenant) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compared", [True, False], ids=["compared", "control: not compared"])
 @pytest.mark.parametrize("store", [Store.REDIS, Store.WEAVIATE])
 async def test_an_older_copy_that_comes_back_while_something_is_written_is_not_hidden(
@@ -436,6 +447,7 @@ async def test_an_older_copy_that_comes_back_while_something_is_written_is_not_h
     assert (await own.whole.compare() == (Loss(store, LossKind.OLDER),)) == compared
 
 
+@pytest.mark.slow
 async def test_the_loss_of_another_store_meanwhile_is_not_taken_for_repaired(own: Stores, tenant: str) -> None:
     await write(own, tenant, passing("kept", "o3", at=LATER))
     await ask(own.redis, "FLUSHALL")

@@ -68,6 +68,7 @@ async def receipt_of(here: Deployment, job: str) -> Receipt:
     return await here.client.get_workflow_handle(job, result_type=Receipt).result()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusing", [ModelKeyRefused("openai", "HTTP 401")], indirect=True)
 async def test_a_job_waits_for_a_worker_whose_key_is_not_refused(
     servers: Servers, tmp_path: Path, tenant: str, refusing: Refusing
@@ -81,6 +82,7 @@ async def test_a_job_waits_for_a_worker_whose_key_is_not_refused(
         assert (await receipt_of(other, job)).count(Fate.SEARCHABLE) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusing", [ModelRefused("openai", "BadRequestError, HTTP 400")], indirect=True)
 async def test_a_refused_request_ends_the_job_and_the_same_batch_can_be_submitted_again(
     servers: Servers, tmp_path: Path, tenant: str, refusing: Refusing

@@ -49,6 +49,7 @@ def script(asked: Asked) -> Says:
             return Says("One fault: shop.py, line 2.")
 
 
+@pytest.mark.slow
 async def test_it_finds_reads_proposes_and_reports_and_runs_what_its_policy_lets_it(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, repository: Path
 ) -> None:

@@ -89,6 +89,7 @@ async def test_the_same_calls_get_the_same_answers_as_of_the_sdks_own_session(
         assert await played(here, f"not {user}", [["get_items"]]) == [[]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["add", "remove"])
 async def test_a_change_whose_answer_is_lost_is_made_once(
     servers: Servers, tmp_path: Path, user: str, which: str, monkeypatch: pytest.MonkeyPatch
@@ -112,6 +113,7 @@ async def test_a_change_whose_answer_is_lost_is_made_once(
     assert answers[1:] == [said("three"), [said("one"), said("two")]]
 
 
+@pytest.mark.slow
 async def test_calls_ids_and_large_results_are_kept_and_a_secret_is_not(
     servers: Servers, tmp_path: Path, user: str
 ) -> None:

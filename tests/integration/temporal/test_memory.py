@@ -62,6 +62,7 @@ async def remembered(gateway: Gateway, user: str) -> RecallHandle:
     return RecallHandle(items=tuple(HandleItem(id=one.id, version=one.version, score=one.score) for one in found.items))
 
 
+@pytest.mark.slow
 async def test_a_recall_says_what_the_user_does_not_consent_to(here: Deployment, gateway: Gateway) -> None:
     user = f"user {uuid4().hex}"
     await remembered(gateway, user)
@@ -93,6 +94,7 @@ async def test_what_was_forgotten_or_is_another_users_is_not_read(here: Deployme
     assert await gateway.read(user, handle, by=TESTER) == []
 
 
+@pytest.mark.slow
 async def test_what_was_merged_is_read_as_a_whole_and_what_was_contradicted_is_not(
     here: Deployment, gateway: Gateway
 ) -> None:
@@ -119,6 +121,7 @@ async def test_what_was_merged_is_read_as_a_whole_and_what_was_contradicted_is_n
     assert await read() == [], "what replaced it says something else"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "complaint"),
     [

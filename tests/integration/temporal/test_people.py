@@ -95,6 +95,7 @@ async def test_the_first_of_two_answers_counts_and_the_second_is_told_so(here: D
     assert (await handle.result()).value == ("b" if told[0] is refused[0] else "a")
 
 
+@pytest.mark.slow
 async def test_the_default_counts_once_the_time_has_passed(here: Deployment) -> None:
     handle = await asked(here.client, within="1s", answer={"type": "integer"}, otherwise="7")
     found = await handle.result()
@@ -143,6 +144,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_the_inbox_lists_a_task_that_asks_in_one_branch_while_it_works_in_another(
     here: Deployment, gateway: Gateway, user: str, tmp_path: Path
 ) -> None:

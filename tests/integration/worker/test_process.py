@@ -27,6 +27,7 @@ from tests.support.guarding import Policies
 from tests.support.waiting import until, until_true
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["terminate", pytest.param("interrupt", marks=pytest.mark.slow)])
 async def test_it_ends_when_told(servers: Servers, tmp_path: Path, how: str) -> None:
     async with installation(servers, tmp_path) as given:

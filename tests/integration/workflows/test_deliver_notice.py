@@ -99,6 +99,7 @@ async def answered(handle: WorkflowHandle[Any, Any], question: str) -> None:
     await handle.execute_update("answer", Answer(question_id=question, value="yes", by="ada"))
 
 
+@pytest.mark.slow
 async def test_each_question_is_one_event_signed_and_without_its_text(
     servers: Servers, tmp_path: Path, hook: Hook
 ) -> None:
@@ -164,6 +165,7 @@ async def test_a_webhook_that_never_answers_delays_nothing(
         assert await fate_of(agents, hook) is NoticeFate.ANSWERED, "it is not told of what nobody asks any more"
 
 
+@pytest.mark.slow
 async def test_nobody_is_told_of_a_question_whose_task_was_terminated(
     servers: Servers, tmp_path: Path, hook: Hook
 ) -> None:
@@ -192,6 +194,7 @@ async def test_one_that_refuses_is_given_up_at_the_questions_deadline(
             await handle.result()
 
 
+@pytest.mark.slow
 async def test_where_there_is_no_webhook_nothing_is_started(servers: Servers, tmp_path: Path, hook: Hook) -> None:
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill(ASKING))

@@ -75,6 +75,7 @@ async def test_what_was_said_is_not_shown_once_the_memory_of_it_is_forgotten(gat
     assert "user: I never eat fish." in context
 
 
+@pytest.mark.slow
 async def test_a_forgotten_memory_is_no_longer_in_the_context_of_its_session(gateway: Gateway, user: str) -> None:
     await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=ADA)
     offered = RememberRequest(

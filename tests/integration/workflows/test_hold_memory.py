@@ -207,6 +207,7 @@ async def test_it_is_approved_in_the_words_of_whoever_approves(here: Deployment,
     assert "ada@" not in await payloads(here.client, hold)
 
 
+@pytest.mark.slow
 async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gateway: Gateway, user: str) -> None:
     hold = await on_hold(gateway, user)
     decided = await gateway.decide(user, hold, approve=False, note="not theirs", by=ANNA)
@@ -469,6 +470,7 @@ async def started(here: Deployment, hold: Hold) -> Decided:
     )
 
 
+@pytest.mark.slow
 async def test_somebody_elses_hold_is_answered_as_unknown(gateway: Gateway, user: str) -> None:
     hold = await on_hold(gateway, user)
     complaints: set[str] = set()

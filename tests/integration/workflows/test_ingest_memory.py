@@ -426,6 +426,7 @@ async def test_a_sweep_of_many_plans_says_beforehand_what_it_does_and_can_be_und
         assert await here.services.longterm.count(tenant) == 15
 
 
+@pytest.mark.slow
 async def test_a_mistyped_dry_run_is_refused_by_every_run_of_a_cron_too(servers: Servers, tmp_path: Path) -> None:
     async with deployment(servers, tmp_path) as here:
         handle = await here.client.start_workflow(

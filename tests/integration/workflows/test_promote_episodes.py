@@ -113,6 +113,7 @@ async def test_what_is_worth_keeping_of_an_idle_session_is_kept_once(here: Deplo
     assert await Promotions(here.services.redis).sessions(tenant) != [], "another session still waits"
 
 
+@pytest.mark.slow
 async def test_what_a_tool_stated_is_believed_as_learned_by_the_write_policy(here: Deployment, tenant: str) -> None:
     stated: dict[str, Any] = {"kind": EpisodeKind.INSIGHT, "by": Voice.TOOL}
     kept, private = "The staging database runs Postgres 16.", "Mail goes to kim@example.org."
@@ -151,6 +152,7 @@ async def test_without_consent_nothing_is_extracted_and_later_consent_is_for_lat
     assert await Promotions(here.services.redis).sessions(tenant) == []
 
 
+@pytest.mark.slow
 async def test_the_write_policy_holds(here: Deployment, tenant: str) -> None:
     facts = [said(f"I always order part number {number}00 from plant {number}.", number) for number in range(14)]
     await told(here, tenant, *facts, said("My email is ada@example.com.", 20))
@@ -347,6 +349,7 @@ async def test_it_is_erased_with_its_user(here: Deployment, tenant: str, tmp_pat
     assert tenant not in await promotions.tenants(NOW + timedelta(days=9), 10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("since", [True, False], ids=["said before", "control"])
 async def test_what_was_said_before_it_was_forgotten_does_not_bring_it_back(
     here: Deployment, tenant: str, since: bool

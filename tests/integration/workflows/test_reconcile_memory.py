@@ -39,6 +39,7 @@ async def reconciled(here: Deployment, user: str = "") -> ReconcileResult:
     )
 
 
+@pytest.mark.slow
 async def test_what_was_accepted_by_a_worker_that_died_is_remembered_after_all(
     servers: Servers, tmp_path: Path
 ) -> None:

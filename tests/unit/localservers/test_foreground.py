@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from localservers.foreground import Announcement, announced
 from localservers.origin import SettingsOrigin
 
@@ -53,6 +55,7 @@ def test_it_is_announced_until_it_is_killed(tmp_path: Path) -> None:
         assert announced(tmp_path) == ()
 
 
+@pytest.mark.slow
 def test_it_is_announced_all_the_while_that_it_begins_anew(tmp_path: Path) -> None:
     with serving(tmp_path) as process:
         [pid, files] = said(process)
@@ -67,6 +70,7 @@ def test_it_is_announced_all_the_while_that_it_begins_anew(tmp_path: Path) -> No
             assert said(process) == [pid, files], "no file of the program before is left open"
 
 
+@pytest.mark.slow
 def test_what_dead_ones_left_is_removed(tmp_path: Path) -> None:
     for _ in range(2):
         with serving(tmp_path) as process:

@@ -73,6 +73,7 @@ async def test_a_call_that_was_made_counts_in_its_minute_and_no_other_does(redis
     assert await taken(redis, tenant, this) == [0, 0, 0, 1]
 
 
+@pytest.mark.slow
 async def test_who_waits_for_a_place_of_their_own_takes_none_of_the_others(redis: Redis, tenant: str) -> None:
     limiter, this = Limiter(CallSlots(redis)), limited(CallLimit(per_minute=5), A_MINUTE)
     async with limiter.within(this, call(tenant), attempt()):

@@ -101,6 +101,7 @@ async def test_what_was_done_is_told_in_order_and_ends_whole(place: Place) -> No
     assert (found.files, found.lines, found.problems, found.notes) == (1, 5, (), ())
 
 
+@pytest.mark.slow
 async def test_a_person_stands_there_under_their_tenant_alone_whosever_memory_it_is(place: Place) -> None:
     kim, own = Actor(kind=ActorKind.PERSON, id="kim"), Actor(kind=ActorKind.PERSON, id=TENANT)
     tenants = [TENANT, "t_other", KEY.tenant_of_owner("team:a")]

@@ -55,6 +55,7 @@ async def test_the_same_observation_in_other_words(stores: Stores, tenant: str, 
     assert learned.decision is Decision.INSERT, "the control: what is observed anew is believed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merged", [True, False], ids=["merged", "control"])
 async def test_what_it_was_merged_from(stores: Stores, tenant: str, merged: bool) -> None:
     other = "My favourite way to travel is by train."

@@ -77,6 +77,7 @@ async def test_what_tighter_rules_no_longer_keep_becomes_due(
     assert await stores.due.next(tenant) == NOW + timedelta(days=365)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "died", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["counted", "counted by an attempt that died"]
 )

@@ -90,6 +90,7 @@ async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
     assert (await stores.writer.plan(seen_anew, at=LATER)).items[0].decision is Decision.INSERT
 
 
+@pytest.mark.slow
 async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     planned = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)

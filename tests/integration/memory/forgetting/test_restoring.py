@@ -20,6 +20,7 @@ async def undo(stores: Stores, tenant: str, sweep: str, at: datetime | None = No
     return (await stores.forgetter.restore(tenant, sweep=sweep, at=at, by=ADA)).restored
 
 
+@pytest.mark.slow
 async def test_what_was_said_since_holds_and_what_comes_back_is_replaced_by_it(stores: Stores, tenant: str) -> None:
     [second] = await told(stores, tenant, SECOND)
     removed = await change(stores, tenant, second, Removal())

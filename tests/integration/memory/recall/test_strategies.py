@@ -135,6 +135,7 @@ async def test_precise_returns_what_is_named_linked_or_replaced_and_nothing_else
     assert (first.found_by, first.why.partition(";")[0]) == (FoundBy.NAMED, "it replaced what the question names")
 
 
+@pytest.mark.slow
 async def test_what_was_just_written_is_named_at_once(stores: Stores, recall: Recall, tenant: str) -> None:
     for number in range(5):
         name = ("Heron", "Osprey", "Condor", "Falcon", "Kestrel")[number]
@@ -169,6 +170,7 @@ async def test_balanced_returns_the_beginning_of_what_similarity_returns(
         assert texts(filled)[: len(cut.items)] == texts(cut)
 
 
+@pytest.mark.slow
 async def test_structured_needs_no_question_and_heeds_every_filter(stores: Stores, recall: Recall, tenant: str) -> None:
     await known(stores, tenant)
     found = await ask(recall, tenant, strategy="structured", scopes=("work",), limit=3)
@@ -206,6 +208,7 @@ async def test_structured_returns_every_constraint_besides_the_limit(
     assert len((await ask(recall, tenant, "rule", strategy="similarity", limit=3)).items) == 3, "the control"
 
 
+@pytest.mark.slow
 async def test_what_structured_left_out_is_explained_without_a_question(
     stores: Stores, recall: Recall, tenant: str
 ) -> None:
@@ -244,6 +247,7 @@ def described(number: int) -> list[Entry]:
     return [memory, record, turn]
 
 
+@pytest.mark.slow
 async def test_the_store_filters_as_the_filters_say(stores: Stores, tenant: str) -> None:
     entries = [entry for number in range(30) for entry in described(number)]
     await put(stores, tenant, entries)
@@ -292,6 +296,7 @@ async def test_pinned_memories_stand_in_every_block_of_their_scope(stores: Store
     assert [(one.text, one.found_by) for one in unknown.items] == [("Answers are short.", FoundBy.PINNED)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [False, True], ids=["store", "journal"])
 async def test_keys_without_a_question_return_their_records_and_nothing_else(
     stores: Stores, recall: Recall, tenant: str, lost: bool, monkeypatch: pytest.MonkeyPatch

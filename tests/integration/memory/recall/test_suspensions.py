@@ -60,6 +60,7 @@ async def test_what_a_forgotten_statement_overrode_holds_again(
     assert await believed(recall, tenant) == {BRIEF}, "and not any more once it is believed again"
 
 
+@pytest.mark.slow
 async def test_it_holds_again_from_the_corrected_end_on(stores: Stores, recall: Recall, tenant: str) -> None:
     _, brief = await known(stores, recall, tenant)
     await change(stores, tenant, brief, Correction(valid_until=NOW + DAY))
@@ -67,6 +68,7 @@ async def test_it_holds_again_from_the_corrected_end_on(stores: Stores, recall: 
     assert await believed(recall, tenant, days=1.5) == {USUAL}
 
 
+@pytest.mark.slow
 async def test_it_does_not_hold_before_the_corrected_end(stores: Stores, recall: Recall, tenant: str) -> None:
     _, brief = await known(stores, recall, tenant)
     await change(stores, tenant, brief, Correction(valid_until=NOW + 5 * DAY))
@@ -74,12 +76,14 @@ async def test_it_does_not_hold_before_the_corrected_end(stores: Stores, recall:
     assert await believed(recall, tenant, days=6) == {USUAL}
 
 
+@pytest.mark.slow
 async def test_a_correction_to_something_else_overrides_nothing(stores: Stores, recall: Recall, tenant: str) -> None:
     _, brief = await known(stores, recall, tenant)
     await change(stores, tenant, brief, Correction(content="The office plant stands on floor 3."))
     assert texts(await ask(recall, tenant, "Where does the demo run?", now=datetime.now(UTC) + DAY)) == [USUAL]
 
 
+@pytest.mark.slow
 async def test_it_holds_again_once_the_other_is_not_believed_enough(
     stores: Stores, recall: Recall, tenant: str
 ) -> None:
@@ -90,6 +94,7 @@ async def test_it_holds_again_once_the_other_is_not_believed_enough(
     assert await believed(recall, tenant) == {USUAL}
 
 
+@pytest.mark.slow
 async def test_what_the_other_became_stands_for_it(stores: Stores, recall: Recall, tenant: str) -> None:
     _, brief = await known(stores, recall, tenant)
     [more] = await told(stores, tenant, "The canvas-2 host has a blue label.", at=NOW)
@@ -106,6 +111,7 @@ async def test_what_a_purged_statement_overrode_holds_again(stores: Stores, reca
     assert (await stored(stores, tenant, usual)).suspended, "the control: it is stored as it was"
 
 
+@pytest.mark.slow
 async def test_correcting_the_usual_truth_leaves_what_overrides_it_for_a_while(
     stores: Stores, recall: Recall, tenant: str
 ) -> None:

@@ -155,6 +155,7 @@ async def test_redis_is_emptied(own: Stores, tenant: str, monkeypatch: pytest.Mo
         assert not await refused(own, tenant)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("undone", [True, False], ids=["undone", "control"])
 async def test_forgetting_is_undone_between_reading_and_writing(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, undone: bool

@@ -124,6 +124,7 @@ async def test_a_correction_does_not_lift_another_constraint(stores: Stores, ten
     assert (await stored(stores, tenant, other)).state is State.CURRENT
 
 
+@pytest.mark.slow
 async def test_a_repeated_attempt_changes_nothing_more(stores: Stores, tenant: str) -> None:
     one, other = await told(stores, tenant, "The office is in Ghent.", "The office dog is called Bo.")
     for update in (Feedback(helpful=False), Correction(content="The office is in Bruges."), Removal()):
@@ -139,6 +140,7 @@ async def test_a_repeated_attempt_changes_nothing_more(stores: Stores, tenant: s
     assert (await stored(stores, tenant, third)).confidence == 0.5
 
 
+@pytest.mark.slow
 async def test_a_change_that_names_its_version_may_be_asked_for_again(stores: Stores, tenant: str) -> None:
     async def ask_for(subject: str, update: Update, expected: int | None) -> Updated:
         request = UpdateRequest(user_id="u", id=subject, update=update, by=ADA, expected=expected)
@@ -224,6 +226,7 @@ async def test_a_removal_that_died_in_between_takes_along_what_became_it(
     assert (await stored(stores, tenant, whole.id)).state is State.CURRENT
 
 
+@pytest.mark.slow
 async def test_what_was_changed_since_is_not_undone_by_who_asks_again(stores: Stores, tenant: str) -> None:
     """Planned again, each of these would undo what another did meanwhile."""
 
@@ -337,6 +340,7 @@ async def test_a_credit_is_in_no_plans_way_and_audited_once_however_often_it_is_
         await change(stores, tenant, other, Feedback(helpful=True), expected=1)
 
 
+@pytest.mark.slow
 async def test_what_its_parts_are_credited_with_counts_for_the_whole(stores: Stores, tenant: str) -> None:
     one, other = await told(stores, tenant, "Cats rule at home.", "At home, the cats are the rulers.")
     whole = (await change(stores, tenant, one, Merger(other=other))).id
@@ -480,6 +484,7 @@ async def test_a_constraint_is_lifted_by_no_agent(stores: Stores, tenant: str) -
     assert (await stored(stores, tenant, rule)).state is State.FORGOTTEN, "the control: by a person"
 
 
+@pytest.mark.slow
 async def test_what_else_a_person_said_is_not_contradicted_by_an_agents_correction(stores: Stores, tenant: str) -> None:
     [tea] = await told(stores, tenant, "I prefer tea for breakfast.", memory_type="preference")
     [learned] = await told(stores, tenant, "Lunch is at 12.", source="learned")
@@ -625,6 +630,7 @@ async def test_what_a_question_teaches_leaves_another_memory_its_names(stores: S
     assert {"peanut", "groundnut", "k8s"} <= {*(await stored(stores, tenant, other)).names}
 
 
+@pytest.mark.slow
 async def test_what_contradicts_or_would_not_be_recalled_is_not_merged(stores: Stores, tenant: str) -> None:
     [rome] = await told(stores, tenant, "The office is in Rome.")
     [oslo] = await told(stores, tenant, "The office is in Oslo.", scopes=["team"])

@@ -96,6 +96,7 @@ async def test_what_is_believed_already_uses_up_nothing(here: Deployment, tenant
     assert await taken(own, batch(tenant, 20, 21, 22, 23)) == ["taken"] * 3 + ["refused"]
 
 
+@pytest.mark.slow
 async def test_what_an_agent_concludes_is_judged_and_what_a_session_said_was_judged_before(
     here: Deployment, tenant: str
 ) -> None:

@@ -31,6 +31,7 @@ def told(number: int) -> MemoryItem:
     return MemoryItem(content=text, assertion=assertion, occurrence=f"o{number}", occurred_at=NOW)
 
 
+@pytest.mark.slow
 async def test_the_oldest_of_many_about_the_same_is_replaced_too_and_the_receipt_says_how_far_it_looked(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ async def test_control_without_occurrences_a_retry_counts_again(
     assert record.seen == 2
 
 
+@pytest.mark.slow
 async def test_many_observations_are_counted_whatever_is_submitted_again(stores: Stores, tenant: str) -> None:
     told = [log("numpy", 1, f"o{number}") for number in range(300)]
     for attempt in range(2):

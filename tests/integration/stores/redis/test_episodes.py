@@ -83,6 +83,7 @@ async def test_sessions_and_tenants_are_apart(redis: Redis, tenant: str) -> None
     assert await episodes.told(f"{tenant}x", "s", recent=10) == []
 
 
+@pytest.mark.slow
 async def test_a_session_is_bounded_and_the_oldest_go(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     for number in range(EPISODES_KEPT + 5):
@@ -112,6 +113,7 @@ async def test_every_key_expires_within_four_days_and_is_read_for_one(redis: Red
     assert (await Promotions(redis).take(tenant, "session", 1)).episodes == (said(1),), "it can still be promoted"
 
 
+@pytest.mark.slow
 async def test_what_waits_to_be_promoted_goes_last(redis: Redis, tenant: str) -> None:
     episodes, promotions = Episodes(redis), Promotions(redis)
     await episodes.append(tenant, "s", said(-1))
@@ -137,6 +139,7 @@ async def test_an_attempt_that_ends_late_takes_nothing_from_the_next_one(redis: 
     assert (await promotions.take(tenant, "s", 2)).ids == taken, "whoever dies now leaves them to the next one"
 
 
+@pytest.mark.slow
 async def test_what_waits_is_bounded_too(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     for number in range(EPISODES_KEPT + 2):

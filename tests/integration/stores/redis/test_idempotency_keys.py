@@ -36,6 +36,7 @@ async def test_a_request_has_one_id_however_often_it_is_sent(redis: Redis) -> No
     assert theirs.id != first.id
 
 
+@pytest.mark.slow
 async def test_the_same_request_is_sent_first_again_once_its_key_is_forgotten_and_has_another_id_the_next_day(
     redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ async def test_a_lease_whose_answer_was_lost_is_ours_at_once(servers: Servers, t
         await proxy.wait_closed()
 
 
+@pytest.mark.slow
 async def test_a_lease_is_kept_while_its_holder_reads_for_longer_than_it_lasts(redis: Redis, tenant: str) -> None:
     async with Leases(redis, seconds=1.0, patience=5.0).hold(tenant) as lease:
         # A journal that takes that long to read.
@@ -95,6 +96,7 @@ asyncio.run(hold(*sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taken", [True, False], ids=["another took it", "nobody took it"])
 async def test_a_process_that_was_stopped_for_longer_than_its_lease_finds_it_lost(
     servers: Servers, redis: Redis, tenant: str, taken: bool

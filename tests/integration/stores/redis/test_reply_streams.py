@@ -32,6 +32,7 @@ def piece(number: int, text: str = "x") -> ReplyPiece:
     return ReplyPiece(turn=1, attempt="a", number=number, kind=PieceKind.TEXT, text=text)
 
 
+@pytest.mark.slow
 async def test_pieces_are_read_in_their_order_from_any_place(redis: Redis, tenant: str) -> None:
     streams, place = ReplyStreams(redis), reply(tenant)
     assert await streams.read(place) == ([], BEGINNING)
@@ -58,6 +59,7 @@ async def test_a_piece_of_another_form_is_passed_over(redis: Redis, tenant: str)
     assert [one.number for one in (await streams.read(place))[0]] == [0]
 
 
+@pytest.mark.slow
 async def test_it_is_capped_and_goes_by_itself_and_is_among_what_is_kept_of_the_user(redis: Redis, tenant: str) -> None:
     streams, place = ReplyStreams(redis), reply(tenant)
     key = keys.tokens(tenant, place.task_id, "m")

@@ -61,6 +61,7 @@ def well_again(monkeypatch: pytest.MonkeyPatch, how: Callable[[], None]) -> None
     monkeypatch.setattr(Queries, "count", counted)
 
 
+@pytest.mark.slow
 async def test_vectors_that_cannot_be_searched_are_damaged(longterm: LongTerm) -> None:
     assert len(await asked(longterm, WHOLE)) == 1
     with pytest.raises(VectorIndexDamaged) as caught:
@@ -69,6 +70,7 @@ async def test_vectors_that_cannot_be_searched_are_damaged(longterm: LongTerm) -
     assert "quantizer not initialized" in str(caught.value.__cause__.__cause__)
 
 
+@pytest.mark.slow
 async def test_want_of_files_is_no_damage(fleet: Fleet, longterm: LongTerm, monkeypatch: pytest.MonkeyPatch) -> None:
     collection = await longterm._connection.collection("memory")  # pyright: ignore[reportPrivateUsage]
     await collection.tenants.deactivate(WHOLE)

@@ -16,6 +16,7 @@ from tests.conftest import Servers
 EMBEDDING = Embedding(name="model", dimension=4)
 
 
+@pytest.mark.slow
 async def test_collections_that_are_not_as_needed_are_named_and_left_as_they_are(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

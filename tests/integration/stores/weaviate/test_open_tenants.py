@@ -184,6 +184,7 @@ def test_the_bound_follows_the_file_limit(files: int, users: int) -> None:
     assert most_active(files) == users
 
 
+@pytest.mark.slow
 async def test_a_store_that_has_no_files_left_is_named_so(fleet: Fleet, redis: Any) -> None:
     longterm = opened(fleet, redis, 1_000)
     await longterm.prepare()

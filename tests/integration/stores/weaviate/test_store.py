@@ -217,6 +217,7 @@ async def test_the_payload_is_not_searched_by_words(longterm: LongTerm, tenant: 
     assert hits == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_least", [100, pytest.param(0, id="control")])
 async def test_what_has_just_been_written_is_found_by_its_rarest_word(
     longterm: LongTerm, tenant: str, monkeypatch: pytest.MonkeyPatch, at_least: int

@@ -90,6 +90,7 @@ PLACED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLACED)
 async def test_what_a_worker_refuses_about_a_task_is_named_with_file_and_line(
     installed: Installation, name: str
@@ -144,6 +145,7 @@ async def test_a_model_that_cannot_be_used_is_named_with_skill_and_step(
     assert f"error: {told.format(place=f'{path}:6')}" in ran.complaint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_a_command_is_refused(installed: Installation, name: str) -> None:
     arguments, problem = COMMANDS[name]

@@ -128,6 +128,7 @@ async def test_what_does_not_fit_is_named_with_its_fix(installed: Installation) 
     assert "PERDURE_EMBEDDING" in found["collections"]
 
 
+@pytest.mark.slow
 async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -> None:
     found = await bad(installed, PERDURE_REDIS_URL="redis://127.0.0.1:9")
 
@@ -209,6 +210,7 @@ async def test_a_redis_that_does_not_show_its_settings_is_used_and_said_to_be_un
     assert [name for name in ("tenant key", "journal", "stores") if not found[name].ok] == []
 
 
+@pytest.mark.slow
 async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Installation, servers: Servers) -> None:
     found = await bad(installed, **unanswered(servers))
 
@@ -216,6 +218,7 @@ async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Instal
     assert "PRD200 temporal: 127.0.0.1:9 does not answer" in found["temporal"]
 
 
+@pytest.mark.slow
 async def test_nothing_runs(installed: Installation, servers: Servers, tmp_path: Path) -> None:
     tools = {"PERDURE_TOOLS": '["no.such.module"]'}
     found = await bad(installed, PERDURE_HOME=str(tmp_path), **nothing_configured(), **tools)
@@ -231,6 +234,7 @@ async def test_nothing_runs(installed: Installation, servers: Servers, tmp_path:
     assert "temporal: 127.0.0.1:9 does not answer" in silent.complaint
 
 
+@pytest.mark.slow
 async def test_nobody_serves_the_queue(installed: Installation) -> None:
     file, _ = installed.audit("rich==15.0.0")
     started = await installed.perdure("run", file, "--detach", PERDURE_TASK_QUEUE="nobody-here")

@@ -63,6 +63,7 @@ async def test_why_scores_do_not_fall_and_why_more_was_searched_is_said_in_words
     assert "by meaning" not in plain.err
 
 
+@pytest.mark.slow
 async def test_what_is_taken_out_is_said_and_items_come_from_stdin_too(installed: Installation, user: str) -> None:
     item = {"kind": "memory", "content": "Deploys happen on Tuesdays, ask ada@example.org.", "confidence": 0.9}
     ran = await installed.fed(json.dumps([item]), "remember", "--user", user, "--file", "-")
@@ -93,6 +94,7 @@ async def test_the_same_items_under_the_same_key_are_the_same_job(installed: Ins
     assert "known already" in other.items[0].reason
 
 
+@pytest.mark.slow
 async def test_a_record_in_a_lane_is_told_and_found_by_its_key(installed: Installation, user: str) -> None:
     of = ("--lane", "pattern", "--key", "nodeenv", "--user", user)
     told = ("remember", "nodeenv is BSD.", *of, "--field", "licence=BSD", "--field", "cores=2", "--occurrence", "one")

@@ -256,6 +256,7 @@ async def test_what_begins_is_guarded_and_what_is_there_is_attached_to(
             await gateway.start(task, by=TESTER, guard=no)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [False, True])
 async def test_a_task_that_no_worker_has_checked_is_checked_by_who_starts_it_and_said_to_be_so(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, listed: bool

@@ -144,6 +144,7 @@ async def test_what_was_withdrawn_is_not_read_by_its_id(
     assert list(found.values()) == ["The train station is in the north."]
 
 
+@pytest.mark.slow
 async def test_nothing_is_given_or_corrected_once_that_is_withdrawn(gateway: Gateway, user: str) -> None:
     await given(gateway, user, "The train is late.")
     [entry] = await gateway.memories(user, by=TESTER)

@@ -233,6 +233,7 @@ async def test_no_door_tells_a_team_that_one_does_not_belong_to_from_none(
             await doors(way, user, team)[door]()
 
 
+@pytest.mark.slow
 async def test_who_was_removed_reads_and_writes_no_more(gateway: Gateway, team: str, user: str) -> None:
     await enrol(gateway, team, user)
     identifier = await remembered(gateway, user, team)
@@ -289,6 +290,7 @@ async def test_who_says_not_who_asks_is_a_stranger(gateway: Gateway, team: str, 
     await refusal(lambda: gateway.reconcile(ReconcileRequest(of=team), by=ADMIN), team)
 
 
+@pytest.mark.slow
 async def test_a_team_has_a_consent_of_its_own(gateway: Gateway, team: str, user: str) -> None:
     await enrol(gateway, team, user)
     granted = await gateway.consent(ConsentRequest(user_id=user, of=team, grant=(Purpose.EXTRACTED,)), by=ADMIN)
@@ -345,6 +347,7 @@ async def test_erasing_a_team_leaves_its_members_and_erasing_a_member_leaves_the
     assert await texts(gateway, kim, None) == ["The release train of kim leaves on Friday."]
 
 
+@pytest.mark.slow
 async def test_a_proved_receipt_is_had_again_although_another_erasure_was_taken_over_later(
     here: Deployment, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,6 +376,7 @@ async def test_a_proved_receipt_is_had_again_although_another_erasure_was_taken_
     assert await until(again, lambda one: one is not None) == first.changed(earlier=True)
 
 
+@pytest.mark.slow
 async def test_a_team_whose_erasure_was_cut_off_is_erased_by_its_members_and_nobody_else(
     here: Deployment, gateway: Gateway
 ) -> None:

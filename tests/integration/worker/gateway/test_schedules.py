@@ -58,6 +58,7 @@ async def test_each_of_three_starts_makes_its_own_effect(
         assert by == Actor(kind=ActorKind.SCHEDULE, id=made.id)
 
 
+@pytest.mark.slow
 async def test_a_schedule_is_listed_changed_and_deleted(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
         skill = agents.skill(NOTHING)
@@ -80,6 +81,7 @@ async def test_a_schedule_is_listed_changed_and_deleted(servers: Servers, tmp_pa
             await gateway.unschedule(made.id, by=ADA)
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_scheduled_is_refused(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
         task = agents.task(agents.skill(NOTHING))

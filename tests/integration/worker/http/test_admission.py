@@ -285,6 +285,7 @@ async def test_what_another_user_has_does_not_exist_for_a_stranger(
     assert await theirs.standing() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("is_page", [False, True], ids=["routes", "pages"])
 async def test_what_a_user_has_exists_for_them(service: Service, provider: Issuer, is_page: bool, kind: str) -> None:
@@ -468,6 +469,7 @@ async def test_of_two_headers_none_counts(service: Service) -> None:
         assert (await client.get("/v2/control/skills", headers=headers)).status_code == 401
 
 
+@pytest.mark.slow
 async def test_too_many_tokens_that_do_not_count_are_told_to_wait_and_others_still_come_in(service: Service) -> None:
     found = [await asked(service, "GET /v2/control/skills", f"perdure_x_{one}") for one in range(MOST + 1)]
     assert found[-1].status_code == 429

@@ -40,6 +40,7 @@ async def raw(service: Service, text: bytes, *, seconds: float = 10) -> bytes:
         writer.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "headers", "status", "code", "says"),
     [
@@ -226,6 +227,7 @@ def admission_of(service: Service) -> RequestPlaces:
     return here._under_way  # pyright: ignore[reportPrivateUsage]
 
 
+@pytest.mark.slow
 async def test_a_connection_that_says_nothing_is_closed_and_others_are_answered(
     service: Service, ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +278,7 @@ async def test_who_never_reads_an_answer_is_cut_off(monkeypatch: pytest.MonkeyPa
     assert received < 50_000_000, "it got what was in buffers, and no more"
 
 
+@pytest.mark.slow
 async def test_too_many_streams_are_refused_before_they_begin(
     service: Service, ada: httpx2.AsyncClient, user: str
 ) -> None:

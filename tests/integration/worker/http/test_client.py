@@ -66,6 +66,7 @@ async def test_what_is_remembered_is_recalled(client: Client) -> None:
     assert exact.payload == {"number": 2}
 
 
+@pytest.mark.slow
 async def test_a_single_text_item_or_key_is_one_and_not_its_letters(client: Client) -> None:
     for one in ("Kim likes tea.", {"kind": "memory", "content": "Lee likes coffee."}):
         assert [each.decision for each in (await client.remember(one)).items] == [Decision.INSERT]
@@ -87,6 +88,7 @@ async def test_a_task_is_started_answered_and_waited_for(client: Client) -> None
     assert (await client.task(started.workflow_id)).is_open is False
 
 
+@pytest.mark.slow
 async def test_a_task_that_fails_says_why(client: Client) -> None:
     started = await client.start(f"t-{uuid4().hex[:8]}", skill="ask-first")
     await until(client.questions, bool)
@@ -147,6 +149,7 @@ async def test_what_was_taken_and_not_heard_of_is_sent_again_and_has_its_effect_
             await client.recall("x")
 
 
+@pytest.mark.slow
 async def test_a_run_that_was_asked_for_once_more_is_not_made_twice(service: Service, user: str) -> None:
     async with Client(service.url, await service.token(user_id=user)) as client:
         first = await client.start("again", skill="echo-it", inputs={"text": "x"})
@@ -161,6 +164,7 @@ async def test_a_run_that_was_asked_for_once_more_is_not_made_twice(service: Ser
         assert sent == [True, False]
 
 
+@pytest.mark.slow
 async def test_where_the_service_died_before_it_noted_a_run_a_second_sending_meets_that_run(
     service: Service, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +185,7 @@ async def test_where_the_service_died_before_it_noted_a_run_a_second_sending_mee
     assert begun == [True, False, True, False]
 
 
+@pytest.mark.slow
 async def test_a_second_sending_meets_the_run_of_the_first_although_it_did_not_complete(
     service: Service, user: str
 ) -> None:
@@ -201,6 +206,7 @@ async def test_a_second_sending_meets_the_run_of_the_first_although_it_did_not_c
         await web.post(f"{place}/cancel", json={})
 
 
+@pytest.mark.slow
 async def test_a_second_sending_begins_no_run_although_another_one_has_followed_and_did_not_complete(
     service: Service, user: str
 ) -> None:
@@ -250,6 +256,7 @@ async def test_of_two_sendings_at_once_of_a_request_one_begins_a_run(
         assert (begun.json()["new"], (await second).json()["new"]) == (True, False)
 
 
+@pytest.mark.slow
 async def test_a_run_that_was_asked_for_and_not_started_is_started_once_it_is_asked_for_again(
     service: Service, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,6 +414,7 @@ def overloaded(odd: tuple[Client, type[Odd]], monkeypatch: pytest.MonkeyPatch) -
     return odd
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", PASSING.values(), ids=PASSING)
 async def test_what_was_accepted_is_waited_for_while_the_service_cannot_tell(
     overloaded: tuple[Client, type[Odd]], error: PerdureError
@@ -469,6 +477,7 @@ async def until_asked(service: type[Odd], times: int) -> None:
     await until(asked, lambda number: number >= times)
 
 
+@pytest.mark.slow
 async def test_what_is_refused_for_good_is_asked_once(odd: tuple[Client, type[Odd]]) -> None:
     client, service = odd
     service.answers["/v2/control/query"] = (422, json.dumps({"detail": "no"}))

@@ -56,6 +56,7 @@ async def test_a_request_that_never_ends_keeps_no_connection(
                         await asyncio.wait_for(reader.read(100), 0.2)
 
 
+@pytest.mark.slow
 async def test_a_connection_serves_many_requests(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "BEGINS_WITHIN", 1.0)
     async with connected(urlsplit(service.url).port or 0) as (reader, writer):
@@ -78,6 +79,7 @@ async def test_a_connection_outlasts_the_idle_time_that_clients_give_theirs(serv
             await asyncio.sleep(idle)
 
 
+@pytest.mark.slow
 async def test_where_many_are_open_an_idle_one_is_closed_soon(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,6 +169,7 @@ async def test_all_memories_can_be_leafed_through(ada: Browser, service: Service
     assert "All that is stored" in await ada.opens(unescape(everything[1]))
 
 
+@pytest.mark.slow
 async def test_a_question_is_answered_in_place(ada: Browser, service: Service, user: str) -> None:
     async with service.client_with(await service.token(user_id=user, person=True)) as client:
         sent = await client.post("/v2/control/tasks", json={"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first"})
@@ -196,6 +197,7 @@ async def test_a_question_is_answered_in_place(ada: Browser, service: Service, u
     await until(lambda: ada.opens("/tasks"), lambda text: task in text)
 
 
+@pytest.mark.slow
 async def test_only_a_person_answers_and_another_users_things_do_not_exist(service: Service, user: str) -> None:
     async with service.client_with(await service.token(user_id=user, person=True)) as client:
         one = await remembered(client, "Ada likes marzipan.")
@@ -230,6 +232,7 @@ async def hold_of(service: Service, user: str) -> str:
     return str(hold["id"])
 
 
+@pytest.mark.slow
 async def test_what_is_held_is_approved_in_other_words(ada: Browser, service: Service, user: str) -> None:
     await put_on_hold(service, user)
 
@@ -257,6 +260,7 @@ async def test_what_is_held_is_decided_in_the_inbox_as_well(ada: Browser, servic
     assert "Ada is allergic to hazelnuts." in await ada.opens("/memories")
 
 
+@pytest.mark.slow
 async def test_where_no_user_is_named_the_inbox_has_what_is_held_of_all(
     service: Service, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +304,7 @@ output: "${steps.look.context}"
 """
 
 
+@pytest.mark.slow
 async def test_a_tasks_page_shows_what_it_recalled_and_leads_to_temporals(
     ada: Browser, service: Service, user: str
 ) -> None:
@@ -322,6 +327,7 @@ async def test_a_tasks_page_shows_what_it_recalled_and_leads_to_temporals(
     assert link in ada.text
 
 
+@pytest.mark.slow
 async def test_a_task_is_cancelled_on_its_page(ada: Browser, service: Service, user: str) -> None:
     async with service.client_with(await service.token(user_id=user, person=True)) as client:
         sent = await client.post("/v2/control/tasks", json={"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first"})
@@ -388,6 +394,7 @@ async def test_forgetting_is_seen_beforehand_and_a_user_is_erased_by_typing_the_
     assert (await ada.client.get("/memories")).headers["location"] == "/login"
 
 
+@pytest.mark.slow
 async def test_whom_the_guard_holds_back_and_what_they_would_lose_is_seen_beforehand(
     ada: Browser, service: Service, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -419,6 +426,7 @@ async def test_whom_the_guard_holds_back_and_what_they_would_lose_is_seen_before
     await eraser.client.aclose()
 
 
+@pytest.mark.slow
 async def test_the_local_person_sees_everybody_and_names_whom(service: Service, user: str) -> None:
     async with service.client_with(await service.token(user_id=user, person=True)) as client:
         await remembered(client, "Deploys happen on Tuesdays.")
@@ -466,6 +474,7 @@ async def test_what_a_workflow_asks_names_it_and_leads_to_no_task(service: Servi
     await handle.result()
 
 
+@pytest.mark.slow
 async def test_what_has_a_slash_in_its_id_is_opened_and_answered(service: Service, ada: Browser, user: str) -> None:
     asks, runs = f"ask/{uuid4()}", f"run/{uuid4()}/100%2F"
     start = service.here.client.start_workflow

@@ -100,6 +100,7 @@ SAYS: dict[str, Says] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SAYS)
 async def test_what_is_said_is_shown_as_text(ada: Browser, service: Service, user: str, what: str) -> None:
     async with service.client_with(await service.token(user_id=user, person=True)) as client:

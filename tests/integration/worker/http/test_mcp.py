@@ -106,6 +106,7 @@ async def test_a_token_for_any_user_says_which_one_to_use(service: Service) -> N
         assert "perdure tokens create --user" in said(refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("person", [True, False], ids=["person", "program"])
 async def test_only_whom_a_person_gave_a_token_is_asked_for_an_answer(service: Service, person: bool) -> None:
     asked = list[str]()

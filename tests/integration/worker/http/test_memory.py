@@ -48,6 +48,7 @@ async def test_the_same_batch_under_the_same_key_is_the_same_job_and_another_one
     assert (both.status_code, both.json()["field"]) == (422, "key")
 
 
+@pytest.mark.slow
 async def test_a_record_is_found_by_lane_and_key(ada: httpx2.AsyncClient) -> None:
     one = await remembered(ada, FACT)
     await ada.post(f"/v2/control/memories/{one}/pin", json={})
@@ -95,6 +96,7 @@ async def test_a_memory_is_shown_corrected_pinned_and_forgotten(ada: httpx2.Asyn
     assert all(json.loads(line) for line in lines)
 
 
+@pytest.mark.slow
 async def test_a_memory_on_hold_is_approved_by_a_person_alone(
     service: Service, ada: httpx2.AsyncClient, user: str
 ) -> None:
@@ -171,6 +173,7 @@ def first_sending(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(IdempotencyKeys, "done", dies)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("first_sending")
 async def test_a_consent_sent_again_does_not_undo_its_withdrawal(ada: httpx2.AsyncClient) -> None:
     async def said(key: str, **what: list[str]) -> bool:
@@ -229,6 +232,7 @@ async def test_an_erasure_sent_again_meets_the_one_that_is_under_way(service: Se
         assert (await erased(uuid4().hex)).epoch > one.epoch
 
 
+@pytest.mark.slow
 async def test_a_job_that_runs_is_never_said_to_have_failed(ada: httpx2.AsyncClient) -> None:
     sent = await ada.post("/v2/control/ingest", json={"items": [memory_item(f"{one} {FACT}") for one in range(50)]})
     found = (await ada.get(sent.headers["Location"])).json()

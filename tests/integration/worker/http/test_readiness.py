@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+import pytest
 
 from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.support.http_service import answering
@@ -18,6 +19,7 @@ from worker.http.app import make_app
 from worker.http.status import Readiness
 
 
+@pytest.mark.slow
 async def test_probes_that_ask_at_once_are_all_told_what_is_missing(servers: Servers, tmp_path: Path) -> None:
     give_tenant_key(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -99,6 +99,7 @@ async def test_an_event_is_delivered_once_and_one_that_no_step_waits_for_is_refu
     assert (refused.status_code, "name" in refused.json()["detail"]) == (422, True), refused.text
 
 
+@pytest.mark.slow
 async def test_a_task_that_runs_again_says_with_what_it_failed_before(ada: httpx2.AsyncClient) -> None:
     one = {"task_id": f"t-{uuid4().hex[:8]}", "skill": "ask-first", "limits": {"answer_hours": 1}}
     task = await started(ada, **one)

@@ -38,6 +38,7 @@ async def asked(client: httpx2.AsyncClient, task: str) -> dict[str, Any]:
     return (await until(questions, bool))[0]
 
 
+@pytest.mark.slow
 async def test_a_task_is_started_and_its_end_waited_for(ada: httpx2.AsyncClient) -> None:
     task = await started(ada)
     shown = (await ada.get(f"/v2/control/tasks/{task}", params={"wait": 30})).json()
@@ -71,6 +72,7 @@ async def test_with_a_token_for_all_users_a_task_is_where_its_start_says(service
         assert shown.json()["result"]["output"] == "a"
 
 
+@pytest.mark.slow
 async def test_a_task_with_a_slash_in_its_id_is_reached_by_its_user_alone(
     service: Service, ada: httpx2.AsyncClient, user: str
 ) -> None:
@@ -97,6 +99,7 @@ async def test_a_task_with_a_slash_in_its_id_is_reached_by_its_user_alone(
     assert (await ada.get(f"/v2/control/tasks/{quote(identifier)}")).status_code == 404
 
 
+@pytest.mark.slow
 async def test_a_person_answers_and_a_program_does_not(service: Service, ada: httpx2.AsyncClient, user: str) -> None:
     task = await started(ada, "ask-first")
     question = await asked(ada, task)
@@ -171,6 +174,7 @@ async def test_a_follower_is_told_what_is_wrong_and_the_stream_ends(
     await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
 
 
+@pytest.mark.slow
 async def test_whoever_follows_or_waits_holds_up_no_service_that_ends(
     service: Service, ada: httpx2.AsyncClient, servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +238,7 @@ async def test_a_waiter_who_goes_away_is_no_longer_waited_for(service: Service, 
     await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
 
 
+@pytest.mark.slow
 async def test_a_task_is_paused_and_goes_on(ada: httpx2.AsyncClient) -> None:
     task = await started(ada, "ask-first")
     await asked(ada, task)

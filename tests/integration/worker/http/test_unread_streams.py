@@ -74,6 +74,7 @@ def unread(url: str, task: str, ada: httpx2.AsyncClient) -> Generator[None]:
         yield
 
 
+@pytest.mark.slow
 async def test_who_never_reads_a_stream_holds_little_memory_and_is_cut_off(
     service: Service, ada: httpx2.AsyncClient, task: str, news: News, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +98,7 @@ async def test_who_never_reads_a_stream_holds_little_memory_and_is_cut_off(
     await ada.post(f"/v2/control/tasks/{task}/cancel", json={})
 
 
+@pytest.mark.slow
 async def test_the_service_stops_although_a_stream_is_never_read(
     service: Service,
     servers: Servers,

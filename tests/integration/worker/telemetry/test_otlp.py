@@ -3,6 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -22,6 +23,7 @@ telemetry.stop()
 """
 
 
+@pytest.mark.slow
 def test_spans_and_metrics_go_to_the_collector_without_content(httpserver: HTTPServer, tmp_path: Path) -> None:
     received: dict[str, bytes] = {}
 

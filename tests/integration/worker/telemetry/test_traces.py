@@ -6,6 +6,8 @@ import textwrap
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 from tests.conftest import Servers
 from worker.telemetry import SpanLine, spans_of
 
@@ -70,6 +72,7 @@ async def traced(servers: Servers, folder: Path) -> tuple[str, list[SpanLine]]:
     return trace_id, spans_of(folder / "traces", trace_id)
 
 
+@pytest.mark.slow
 async def test_an_activitys_span_is_in_the_callers_trace_and_replays_add_none(servers: Servers, tmp_path: Path) -> None:
     trace_id, spans = await traced(servers, tmp_path)
 

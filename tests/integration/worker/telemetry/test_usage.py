@@ -15,6 +15,7 @@ from tests.support.goals import agents_on, goal
 from tests.support.turn_server import Asked, Call, Says
 
 
+@pytest.mark.slow
 async def test_each_turn_says_how_many_tokens_it_took(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ output: "${[steps.left.output, steps.again.output, steps.n.done, steps.parallel.
     assert (await latest.result()).output == ["l", "rr", 10, 3]
 
 
+@pytest.mark.slow
 async def test_where_one_element_fails_what_else_is_on_its_way_is_cancelled(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(

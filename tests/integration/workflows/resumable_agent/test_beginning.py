@@ -114,6 +114,7 @@ async def test_only_the_difference_that_was_shown_is_confirmed(
     assert result.status is Phase.COMPLETED
 
 
+@pytest.mark.slow
 async def test_a_refused_beginning_leaves_the_end_of_a_task_as_it_was(agents: Bench, gateway: Gateway) -> None:
     task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]"))
     assert (await ended(gateway, task)).status is Phase.COMPLETED
@@ -224,6 +225,7 @@ async def test_a_fork_copies_results_and_acts_from_its_step_on(
     assert lines_in(str(ledger)) == ["first", "second", "second", "third"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("confirmed", [True, False], ids=["asked", "control"])
 async def test_what_differs_is_refused_until_a_person_confirms_it(
     agents: Bench,

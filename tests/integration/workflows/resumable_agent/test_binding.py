@@ -178,6 +178,7 @@ async def test_after_a_failure_the_same_task_goes_on_from_the_recorded_effects(a
     assert (len(lines(ledger)), len(lines(tries))) == (1, 4)
 
 
+@pytest.mark.slow
 async def test_a_task_that_claims_nothing_is_bound_once_it_has_completed(agents: Bench) -> None:
     task = agents.task(agents.skill(READ), inputs={"value": 1})
     await (await agents.start(task)).result()
@@ -315,6 +316,7 @@ async def test_a_task_that_is_not_prepared_yet_is_attached_to_only_by_the_same_t
         await (await gateway.task(first.workflow_id, by=ME)).terminate()
 
 
+@pytest.mark.slow
 async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Bench) -> None:
     ledger = agents.ledger()
     text = f"steps: [{{id: a, tool: append, args: {{ledger: '{ledger}', line: '${{task.date}}'}}}}]"
@@ -362,6 +364,7 @@ async def test_who_starts_a_task_that_somebody_has_just_started_is_attached_to_i
         await other.terminate()
 
 
+@pytest.mark.slow
 async def test_a_check_looks_through_no_more_of_a_users_tasks_than_the_preparation(
     servers: Servers, agents: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ def part(agents: Bench, *, of_workflows: bool) -> Worker:
     return make_worker(agents.client, services, settings, WorkerPlugin(offered, WORKFLOWS if of_workflows else []))
 
 
+@pytest.mark.slow
 async def test_what_ends_together_with_the_task_is_undone(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path, serving=False) as agents:
         ledger, begun, go = agents.ledger(), tmp_path / "begun", tmp_path / "go"

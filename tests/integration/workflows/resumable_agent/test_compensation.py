@@ -76,6 +76,7 @@ async def test_a_task_that_fails_undoes_what_it_did_the_last_first(agents: Bench
     assert (await progress_of(handle, lambda one: True)).compensated == result.compensated
 
 
+@pytest.mark.slow
 async def test_so_does_one_that_is_cancelled(agents: Bench) -> None:
     ledger, waits = agents.ledger(), agents.ledger()
     ending = f'{{id: waits, tool: linger, args: {{ledger: "{waits}"}}}}'
@@ -88,6 +89,7 @@ async def test_so_does_one_that_is_cancelled(agents: Bench) -> None:
     assert (result.status, len(result.compensated)) == (Phase.CANCELLED, 3)
 
 
+@pytest.mark.slow
 async def test_one_that_completes_or_is_terminated_undoes_nothing(agents: Bench) -> None:
     ledger, waits = agents.ledger(), agents.ledger()
     done = "{id: done, tool: echo, args: {value: 1}}"
@@ -163,6 +165,7 @@ async def test_what_cannot_be_undone_is_named_and_the_rest_is_undone(agents: Ben
     assert (result.compensated, lines_in(str(ledger))) == ((), ["a"])
 
 
+@pytest.mark.slow
 async def test_an_effect_of_unknown_fate_is_named_and_not_undone(agents: Bench) -> None:
     ledger = agents.ledger()
     text = f"""

@@ -81,6 +81,7 @@ async def test_each_message_is_answered_with_all_that_was_said_before_in_view(ag
         await one.replay(handle)
 
 
+@pytest.mark.slow
 async def test_what_is_being_answered_stays_in_view_however_much_was_done_for_it(agents: Agents) -> None:
     def script(asked: Asked) -> Says:
         if len(server.asked) <= 7:
@@ -122,6 +123,7 @@ async def test_what_the_agent_asked_for_in_a_conversation_is_not_in_its_session(
     assert said["At 7, in the mill"] == "agent: And when do you rehearse?"
 
 
+@pytest.mark.slow
 async def test_a_message_said_twice_is_answered_once_with_the_same_reply(agents: Agents) -> None:
     async with agents(echoed) as (one, server):
         handle = await one.start(chat())
@@ -137,6 +139,7 @@ FOREIGN = Payload(metadata={"encoding": b"binary/foreign"}, data=b"\xff")
 UNREGISTERED = Payload(metadata={"encoding": b"json/protobuf", "messageType": b"others.Note"}, data=b"{}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("memo", "asked"),
     [(["a"], 0), ([], 1), (7, 1), (FOREIGN, 1), (UNREGISTERED, 1)],
@@ -307,6 +310,7 @@ async def test_an_effect_of_which_nobody_says_whether_it_happened_is_not_repeate
         assert (await handle.result()).unknown == ("turn[1].call[0]",)
 
 
+@pytest.mark.slow
 async def test_a_turn_that_fails_is_said_to_and_the_conversation_goes_on(agents: Agents) -> None:
     turns: Sequence[Says | Fails] = (Fails(400), Says(declines=True), Says("Here again"))
     answers = iter(turns)
@@ -377,6 +381,7 @@ async def test_tokens_count_for_each_message_and_end_the_answer_that_takes_more(
         await one.replay(handle)
 
 
+@pytest.mark.slow
 async def test_a_long_reply_is_kept_by_reference(agents: Agents) -> None:
     async with agents(lambda _: Says("long " * 2_000)) as (one, _):
         handle = await one.start(chat())

@@ -166,6 +166,7 @@ async def test_what_nobody_waits_for_is_refused_with_the_reason(agents: Bench) -
     await nothing.cancel()
 
 
+@pytest.mark.slow
 async def test_an_event_that_comes_with_the_task_is_kept_or_refused_once_its_skill_is_known(
     servers: Servers, tmp_path: Path
 ) -> None:
@@ -230,6 +231,7 @@ output: ["${steps.first.output}", "${steps.second.output}", "${steps.third.outpu
         assert (await handle.result()).output == [1, 2, "rolled", 15_000]
 
 
+@pytest.mark.slow
 async def test_an_event_is_taken_although_no_worker_was_there_when_the_step_began_to_wait(
     servers: Servers, tmp_path: Path
 ) -> None:

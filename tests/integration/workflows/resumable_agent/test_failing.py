@@ -106,6 +106,7 @@ output: "${steps.a.status} ${steps.a.output == null} ${steps.a.problem.contains(
     assert (result.output, result.failed) == ("failed true true", 1)
 
 
+@pytest.mark.slow
 async def test_not_done_is_simply_retried(agents: Bench) -> None:
     ledger = agents.ledger()
     result = await agents.run(

@@ -141,6 +141,7 @@ async def test_one_that_fails_with_details_of_its_own_fails_the_step(agents: Ben
     await agents.replay(handle)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consents", [True, False], ids=["consent", "none"])
 async def test_what_they_give_back_is_offered_to_memory_with_consent(
     agents: Bench, tmp_path: Path, *, consents: bool
@@ -165,6 +166,7 @@ steps:
     assert not [one for one in found if "Ghent" in one.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["activity", "workflow", "unexpected", "too large"])
 async def test_it_is_undone_by_a_tool_where_the_task_fails_later(agents: Bench, kind: str) -> None:
     ledger = agents.ledger()
@@ -198,6 +200,7 @@ steps:
     assert ("not what is expected" in result.problem) == (kind == "unexpected")
 
 
+@pytest.mark.slow
 async def test_policies_are_asked_about_it(servers: Servers, tmp_path: Path) -> None:
     (folder := tmp_path / "policies").mkdir()
     (folder / "charging.yaml").write_text(
@@ -215,6 +218,7 @@ async def test_policies_are_asked_about_it(servers: Servers, tmp_path: Path) -> 
         assert (lines_in(str(ledger)), result.unknown) == (["charged 5"], ())
 
 
+@pytest.mark.slow
 async def test_a_workflow_of_others_is_a_step(agents: Bench) -> None:
     ledger = agents.ledger()
     called = step("Ship", f'["{ledger}", wood]', kind="workflow")
@@ -226,6 +230,7 @@ async def test_a_workflow_of_others_is_a_step(agents: Bench) -> None:
     assert (await child_of(agents, task, str(ledger), "wood").describe()).status is WorkflowExecutionStatus.COMPLETED
 
 
+@pytest.mark.slow
 async def test_another_run_attaches_to_the_workflow_that_runs_or_takes_its_result(agents: Bench) -> None:
     ledger = agents.ledger()
     called = step("Ship", f'["{ledger}", wood, true]', kind="workflow")

@@ -118,6 +118,7 @@ def _look_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workflow, "info", continued)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("refused", "cron"),
     [(True, ""), (False, ""), (False, CRON)],

@@ -70,6 +70,7 @@ async def cancelled(handle: WorkflowHandle[Any, Any]) -> None:
     await until(taken_up, bool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
 async def test_a_critical_step_that_is_cancelled_while_the_disk_is_full_costs_no_memory(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool

@@ -452,6 +452,7 @@ async def test_a_run_that_was_reset_takes_no_turn_beside_those_that_acted(agents
         assert (result.output, lines_of(ledger), len(seconds)) == ("done", ["line"], 1)
 
 
+@pytest.mark.slow
 async def test_what_the_model_remembers_outlives_a_run_that_is_terminated(agents: Agents, tmp_path: Path) -> None:
     sentence = "The bakery on the corner opens at six."
 
@@ -491,6 +492,7 @@ async def test_an_agent_has_no_more_memory_than_its_file_says_whatever_the_task_
     assert (len(result.recalls), len(result.jobs)) == (recalls, int(mode == "on"))
 
 
+@pytest.mark.slow
 async def test_a_goal_is_bound_to_its_words_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
     ledger = str(tmp_path / "ledger")
     task = goal("One thing")
@@ -614,6 +616,7 @@ async def test_a_turn_is_taken_by_a_worker_that_has_what_it_needs(
         assert (await handle.result()).output == "done"
 
 
+@pytest.mark.slow
 async def test_what_the_model_remembers_may_be_long(agents: Agents) -> None:
     text = "The shop in Ghent opens at nine. " * 150
 

@@ -37,6 +37,7 @@ def flat(read: Callable[[int], range]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("skill", "is_flat"),
     [

@@ -60,6 +60,7 @@ async def test_two_tasks_together_make_as_many_calls_at_once_as_the_tool_takes(
         assert (most <= 2) is limited
 
 
+@pytest.mark.slow
 async def test_a_user_has_as_many_calls_a_minute_as_the_tool_takes_and_holds_up_nobody_else(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -278,6 +278,7 @@ asyncio.run(McpServers([read_server(Path(sys.argv[1]).read_text())], SecretKeepe
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the children of a killed process")
 async def test_a_program_that_listens_to_nobody_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     place, stubborn = tmp_path / "pid", tmp_path / "stubborn.sh"

@@ -87,6 +87,7 @@ async def test_what_a_policy_forbids_changes_and_reads_no_memory(agents: Agents,
         await until_true(lambda: rulings(one.settings, task)[-1].outcome is Outcome.PASS)
 
 
+@pytest.mark.slow
 async def test_a_soft_policy_is_recorded_and_the_fact_is_kept(agents: Agents, policies: Policies) -> None:
     policies.write("told-so", when="tool == 'remember'", level="soft")
     task = goal(user_id=uuid4().hex)

@@ -70,6 +70,7 @@ def heard(asked: Asked) -> list[str]:
     return [text.partition(":\n")[2] or text for text in asked.told]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hears", [True, False], ids=["heard", "control"])
 async def test_a_message_during_the_turn_that_would_have_ended_the_task_is_seen_in_a_further_one(
     agents: Agents, monkeypatch: pytest.MonkeyPatch, hears: bool
@@ -103,6 +104,7 @@ async def test_a_message_during_the_turn_that_would_have_ended_the_task_is_seen_
     assert (intervention.kind, intervention.by, intervention.because) == (InterventionKind.TOLD, ADA, "")
 
 
+@pytest.mark.slow
 async def test_an_answer_in_the_last_turn_that_the_agent_may_take_stands_though_a_message_came(agents: Agents) -> None:
     gate = Gate(2)
 
@@ -293,6 +295,7 @@ async def test_what_a_failed_run_did_not_read_is_read_by_the_next_run_of_the_tas
     assert said.count("Look there.") == 1, "also where it is sent again to the next run"
 
 
+@pytest.mark.slow
 async def test_a_task_that_runs_a_skill_or_has_ended_takes_no_message(agents: Agents) -> None:
     async with agents(lambda _: Says("done")) as (one, _):
         skill = await one.start(one.task(one.skill("steps: [{id: a, wait: 1d}]")))
@@ -306,6 +309,7 @@ async def test_a_task_that_runs_a_skill_or_has_ended_takes_no_message(agents: Ag
             await tell(handle, "late")
 
 
+@pytest.mark.slow
 async def test_what_is_malformed_or_too_much_is_refused_with_its_field(agents: Agents) -> None:
     gate = Gate(1)
 
@@ -336,6 +340,7 @@ async def _result(agents: Bench, handle: WorkflowHandle[Any, Any]) -> TaskResult
     return await agents.client.get_workflow_handle(handle.id, result_type=TaskResult).result()
 
 
+@pytest.mark.slow
 async def test_who_told_it_what_and_when_is_in_the_session(agents: Agents) -> None:
     gate = Gate(1)
 

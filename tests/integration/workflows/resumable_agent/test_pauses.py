@@ -42,6 +42,7 @@ output: "${{steps.b.output.line}}"
     )
 
 
+@pytest.mark.slow
 async def test_what_is_under_way_ends_and_nothing_new_begins_until_it_goes_on(agents: Bench) -> None:
     ledger = agents.ledger()
     handle = await agents.start(agents.task(two_steps(agents, ledger)))
@@ -89,6 +90,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_questions_are_answered_while_it_pauses_and_none_is_put(agents: Bench) -> None:
     ledger = agents.ledger()
     handle = await agents.start(agents.task(agents.skill(ASK.replace("LEDGER", f"'{ledger}'"))))
@@ -105,6 +107,7 @@ async def test_questions_are_answered_while_it_pauses_and_none_is_put(agents: Be
     await agents.replay(handle)
 
 
+@pytest.mark.slow
 async def test_a_moment_passes_while_it_pauses_and_the_step_behind_it_waits(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(

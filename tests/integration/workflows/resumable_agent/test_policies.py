@@ -176,6 +176,7 @@ async def test_a_condition_sees_who_acts_and_where_the_task_is(
     assert result.output == ("failed" if stops else "done")
 
 
+@pytest.mark.slow
 async def test_a_policy_on_a_skill_holds_where_another_one_runs_it_as_a_step(agents: Bench, policies: Policies) -> None:
     ledger = agents.ledger()
     inner = agents.skill(appending(ledger))
@@ -193,6 +194,7 @@ async def test_an_exception_lets_its_own_policy_be_silent(agents: Bench, policie
     assert (await agents.run(appending(agents.ledger()))).output == "done"
 
 
+@pytest.mark.slow
 async def test_reads_are_asked_about_as_well(agents: Bench, policies: Policies) -> None:
     policies.write("no-looking", when="tool == 'echo' && arguments.value == 'secret'")
     text = "steps: [{id: look, tool: echo, args: {value: %s}}]"
@@ -203,6 +205,7 @@ async def test_reads_are_asked_about_as_well(agents: Bench, policies: Policies) 
     assert [one.outcome for one in rulings(agents.settings, task)] == [Outcome.PASS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "output", "lines"), [("yes", "done", ["sent"]), ("no", "skipped", [])])
 async def test_a_person_is_asked_and_the_answer_is_audited(
     agents: Bench, policies: Policies, value: str, output: str, lines: list[str]
@@ -257,6 +260,7 @@ async def test_the_questions_of_several_policies_are_one_and_another_warns(agent
     assert [one.partition(" (")[0] for one in (await handle.result()).warnings] == ["write: policy third"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "is_bound"),
     [
@@ -360,6 +364,7 @@ async def test_a_worker_does_not_start_with_a_policy_that_cannot_be_read(servers
             pass
 
 
+@pytest.mark.slow
 async def test_a_call_that_cannot_be_audited_is_not_made(
     agents: Bench, policies: Policies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,6 +388,7 @@ async def test_a_call_that_cannot_be_audited_is_not_made(
     assert written(ledger) == ["sent"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "is_enforced", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["enforced", "control"]
 )

@@ -60,6 +60,7 @@ async def test_an_answer_is_taken_once_and_only_for_a_question_that_is_open(agen
     assert result.output == "MIT x"
 
 
+@pytest.mark.slow
 async def test_an_answer_given_twice_is_refused(agents: Bench) -> None:
     more = "  - {id: c, tool: echo, args: {value: 1}, approve: 'Go on?'}"
     skill = agents.skill(ASK.replace("\noutput: ", f"\n{more}\noutput: "))
@@ -143,6 +144,7 @@ async def test_nobody_answers(agents: Bench) -> None:
     assert "nobody answered" in str(caught.value.cause)
 
 
+@pytest.mark.slow
 async def test_a_task_can_be_cancelled_while_it_works_and_while_it_waits(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: linger, args: {{ledger: '{ledger}'}}}}]")

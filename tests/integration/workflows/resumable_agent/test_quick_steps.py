@@ -73,6 +73,7 @@ async def run(agents: Bench, text: str, **inputs: JsonValue) -> tuple[TaskResult
     return result, [event async for event in handle.fetch_history_events()]
 
 
+@pytest.mark.slow
 async def test_at_most_twenty_quick_steps_are_made_in_one_workflow_task(agents: Bench) -> None:
     result, events = await run(agents, many(ledger := agents.ledger()), numbers=numbers(COUNT))
     assert result.output == COUNT
@@ -104,6 +105,7 @@ output: "${{steps.n.count}}"
     assert any(event.HasField("marker_recorded_event_attributes") for event in events) is not bool(around)
 
 
+@pytest.mark.slow
 async def test_without_that_limit_there_would_be_more(agents: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     most = quick_steps.AT_MOST
     monkeypatch.setattr(quick_steps, "AT_MOST", 1_000)
@@ -126,6 +128,7 @@ async def test_one_that_fails_is_tried_as_often_as_its_step_says(
     assert len(lines(ledger)) == tries + begun_again(request, len(lines(ledger)) - tries)
 
 
+@pytest.mark.slow
 async def test_one_that_fails_once_goes_on_as_any_other(agents: Bench, request: pytest.FixtureRequest) -> None:
     ledger = agents.ledger()
     skill = f'steps: [{{id: a, tool: flaky_quickly, args: {{ledger: "{ledger}", fails: 1}}}}]'
@@ -160,6 +163,7 @@ async def test_a_call_knows_when_it_is_cut_off_and_which_attempt_it_is(
     assert key == same
 
 
+@pytest.mark.slow
 async def test_a_worker_without_the_tool_replays_what_it_did(servers: Servers, tmp_path: Path) -> None:
     skill = """
 steps:
@@ -177,6 +181,7 @@ output: "${steps.quick.output}"
         assert (await handle.result()).output == 1
 
 
+@pytest.mark.slow
 async def test_large_lists_at_once_do_not_end_the_task(agents: Bench) -> None:
     text = """
 inputs: {numbers: list, large: list}
@@ -206,6 +211,7 @@ async def test_a_history_of_quick_steps_is_rolled_over_as_soon_as_others(agents:
     assert made <= EVENTS / ACTIVITY, "a replay takes as long for each as for any other step"
 
 
+@pytest.mark.slow
 async def test_one_that_is_not_quick_runs_as_any_other(agents: Bench, request: pytest.FixtureRequest) -> None:
     ledger = agents.ledger()
     skill = f'steps: [{{id: a, tool: linger_quickly, args: {{ledger: "{ledger}"}}, retry: 1}}]'

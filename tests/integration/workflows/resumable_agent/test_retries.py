@@ -55,6 +55,7 @@ output: "${{steps.a.status}}"
     assert ledger.read_text().splitlines() == ["x"]
 
 
+@pytest.mark.slow
 async def test_a_step_cuts_a_call_off_sooner_than_its_tool_does(agents: Bench) -> None:
     skill = agents.skill(
         f"""

@@ -13,6 +13,7 @@ from tests.support.harness import bench
 from tests.support.waiting import question_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", [pytest.param(1000, marks=pytest.mark.slow), 0])
 async def test_a_history_that_is_rolled_over_often(servers: Servers, tmp_path: Path, cache: int) -> None:
     ledger = tmp_path / "ledger"
@@ -57,6 +58,7 @@ output: "${{steps.large.output.size() + steps.n.count}}"
     assert ledger.read_text().splitlines() == [f"{number} this 5000" for number in range(1, 21)]
 
 
+@pytest.mark.slow
 async def test_a_memo_that_others_have_written_is_carried_on_unread(servers: Servers, tmp_path: Path) -> None:
     foreign = Payload(metadata={"encoding": b"binary/foreign"}, data=b"\xff")
     async with bench(servers, tmp_path, continue_after=20) as agents:

@@ -1,5 +1,7 @@
 """A task runs its skill: values flow, blocks are walked, results stay small."""
 
+import pytest
+
 from tests.support.harness import Bench
 
 
@@ -48,6 +50,7 @@ output: "${{steps.row.done}}"
     assert result.output == 6
 
 
+@pytest.mark.slow
 async def test_large_results_travel_by_reference(agents: Bench) -> None:
     skill = agents.skill(
         """

@@ -121,6 +121,7 @@ async def test_a_task_whose_secret_is_missing_is_refused_before_its_first_step(
     assert not ledger.exists()
 
 
+@pytest.mark.slow
 async def test_one_that_disappears_is_looked_for_and_then_the_step_fails_and_has_not_acted(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ async def told(one: Bench, user: str) -> tuple[list[str], TaskResult]:
     return str(result.output).split(" | "), result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tells", [True, False], ids=["told", "control"])
 async def test_it_is_told_what_is_refused_and_why_and_the_rest_is_kept(
     agents: Agents, monkeypatch: pytest.MonkeyPatch, tells: bool

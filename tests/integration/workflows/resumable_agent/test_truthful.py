@@ -86,6 +86,7 @@ def kinds(events: Iterable[HistoryEvent]) -> Counter[int]:
     return Counter(event.event_type for event in events)
 
 
+@pytest.mark.slow
 async def test_a_step_that_is_skipped_runs_nothing_under_its_tools_name(agents: Bench) -> None:
     def steps(when: str) -> str:
         return f"steps: [{{id: a, tool: echo, args: {{value: 1}}{when}}}]\noutput: '${{steps.a.status}}'"
@@ -106,6 +107,7 @@ async def test_a_step_that_is_skipped_runs_nothing_under_its_tools_name(agents: 
     assert (skipped, scheduled(less)) == ("skipped", [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["echo", "echo_quickly"])
 async def test_of_many_conditions_twenty_at_most_are_looked_at_in_one_workflow_task(agents: Bench, tool: str) -> None:
     skill = agents.skill(f"""
@@ -192,6 +194,7 @@ async def test_a_policy_that_asks_ends_the_activity_as_a_failure(
     assert ledger.exists() == is_permitted
 
 
+@pytest.mark.slow
 async def test_a_call_that_a_model_wants_begins_once_a_person_has_approved_it(
     servers: Servers, tmp_path: Path, httpserver: HTTPServer
 ) -> None:

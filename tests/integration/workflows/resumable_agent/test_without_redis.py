@@ -53,6 +53,7 @@ async def test_a_task_starts_while_redis_hangs(own_servers: OwnServers, tmp_path
             assert (await handle.result()).done == 1
 
 
+@pytest.mark.slow
 async def test_a_task_is_started_at_once_while_redis_is_away(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ async def test_a_task_is_started_at_once_while_redis_is_away(
             await gateway.start(task.changed(task_id="other", skill="nothing"), by=ME)
 
 
+@pytest.mark.slow
 async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_servers: OwnServers, tmp_path: Path) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with bench(fleet.addresses, tmp_path) as agents:

@@ -39,6 +39,7 @@ def test_those_of_servers_are_listed_with_the_others() -> None:
     assert added.endswith("\n  one, integer\n  other, integer, by default 1\n")
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_is_named(server: Path) -> None:
     server.write_text("no", encoding="utf-8")
     ran = CliRunner().invoke(app, ["tools", "list"])
@@ -50,6 +51,7 @@ def test_a_server_that_is_away_is_named(server: Path) -> None:
         assert CliRunner().invoke(app, ["tools", "show", name]).exit_code == 3
 
 
+@pytest.mark.slow
 def test_a_tool_that_a_server_does_not_have_is_named() -> None:
     ran = CliRunner().invoke(app, ["tools", "show", "led.nothing"])
     assert (ran.exit_code, "has no tool 'nothing'" in ran.stdout) == (1, True)

@@ -50,7 +50,7 @@ def test_the_end_of_a_pipe_changes_no_exit_status(command: str) -> None:
     assert (ran.returncode, ran.stderr) == (2 if command == "statu --json" else 0, "")
 
 
-@pytest.mark.parametrize("columns", ["0", "abc", "-5", "²"])
+@pytest.mark.parametrize("columns", ["0", *(pytest.param(one, marks=pytest.mark.slow) for one in ("abc", "-5", "²"))])
 def test_a_width_that_nothing_can_be_printed_in_is_not_known(columns: str) -> None:
     ran = run(*PROGRAM, "statu", env={"COLUMNS": columns})
     assert ran.returncode == 2
