@@ -128,7 +128,7 @@ def replaced(page: str, name: str, table: str) -> str:
 
 
 def repeated(page: str, text: str, figures: Mapping[str, float]) -> str:
-    """Return a page on which a text has these figures, wherever it stood with others."""
+    """Return a page on which a text has these figures, wherever it stood with others; as it is where one is missing."""
     values: dict[str, float | str] = {_field(name): value for name, value in figures.items()}
     # A share is written as the field does: .82.
     values |= {
@@ -136,10 +136,14 @@ def repeated(page: str, text: str, figures: Mapping[str, float]) -> str:
         for name, value in figures.items()
         if name.startswith("locomo.") and "recall_at_" in name
     }
+    try:
+        told = text.format_map(values)
+    except KeyError:
+        return page
     pattern = "".join(
         re.escape(between) + (r"[\d.,]+\b" if field else "") for between, field, _, _ in Formatter().parse(text)
     )
-    return re.sub(pattern, lambda _: text.format_map(values), page)
+    return re.sub(pattern, lambda _: told, page)
 
 
 def publish() -> None:

@@ -51,6 +51,7 @@ def test_other_pages_repeat_its_figures_as_they_are(page: str, text: str) -> Non
     again = repeated(told, text, others)
     assert again != told, "the page does not have this text"
     assert repeated(again, text, figures) == told
+    assert repeated(told, text, {}) == told, "what was never measured stays as it is"
 
 
 def test_its_table_of_chaos_is_of_the_run_that_was_published() -> None:
