@@ -20,8 +20,8 @@ from localservers import Server
 from perdure.names import Attribute, Workflow
 from perdure.values.requests import EraseRequest, ReconcileRequest
 from tests.conftest import OwnServers, Servers
-from tests.deployment import Deployment, deployment
-from tests.integration.workflows.test_erased_meanwhile import TESTER, task_of
+from tests.deployment import Deployment
+from tests.integration.workflows.test_erased_meanwhile import TESTER, serving, task_of
 from tests.support.harness import Bench
 from tests.support.waiting import until
 from worker.gateway import Gateway
@@ -36,8 +36,7 @@ async def addresses(own_servers: OwnServers) -> Servers:
 @pytest.fixture
 async def here(addresses: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
     (tmp_path / "skills").mkdir()
-    settings = {"tools": ("tests.support.tools",), "skills": (tmp_path / "skills",)}
-    async with deployment(addresses, tmp_path / "home", settings=settings) as one:
+    async with serving(addresses, tmp_path) as one:
         yield one
 
 
@@ -90,8 +89,7 @@ async def test_the_next_reconciliation_deletes_the_history_of_a_task_that_began_
     assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
     back = await agents.start(task_of(agents, user))
     assert (await back.result()).output == "Marzipan", "the user came back"
-    settings = {"tools": ("tests.support.tools",), "skills": (tmp_path / "skills",)}
-    async with deployment(addresses, tmp_path / "home", queue=unserved.queue, settings=settings):
+    async with serving(addresses, tmp_path, queue=unserved.queue):
         with pytest.raises(WorkflowFailureError):
             await late.result()
     query = f"WorkflowId = '{late.id}' AND {Attribute.TENANT} = '{here.services.tenant_key.tenant_of(user)}'"

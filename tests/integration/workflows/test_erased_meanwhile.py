@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -34,11 +35,16 @@ output: "${steps.say.output}"
 """
 
 
+def serving(addresses: Servers, folder: Path, *, queue: str = "") -> AbstractAsyncContextManager[Deployment]:
+    """Serve the tasks of these tests, whose skills are in the folder."""
+    settings = {"tools": ("tests.support.tools",), "skills": (folder / "skills",)}
+    return deployment(addresses, folder / "home", queue=queue, settings=settings)
+
+
 @pytest.fixture
 async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
     (tmp_path / "skills").mkdir()
-    settings = {"tools": ("tests.support.tools",), "skills": (tmp_path / "skills",)}
-    async with deployment(servers, tmp_path / "home", settings=settings) as one:
+    async with serving(servers, tmp_path) as one:
         yield one
 
 
